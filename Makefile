@@ -1,0 +1,55 @@
+# Every target sets up what it needs in .venv by itself; it needs Python 3.11+, make and a C compiler.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help demo test lint types unit bench docs clean
+
+help:
+	@echo "make demo   anonymize the built-in example; says where the release and the report are"
+	@echo "make test   lint, types, tests"
+	@echo "make bench  measure: start-up time, MDAV"
+	@echo "make docs   build the documentation site into site/"
+
+demo: $(VENV)/.run
+	$(BIN)/shoal demo --folder demo --overwrite
+
+test: lint types unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/mdav.py
+
+docs: $(VENV)/.docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Shoal needs Python 3.11 or later; say which with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable '.[docs]'
+	@touch $@ $(VENV)/.run
+
+clean:
+	rm -rf $(VENV) demo site .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

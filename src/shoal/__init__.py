@@ -1,0 +1,50 @@
+"""Shoal: k-anonymous microaggregation. Publish the table, and hide every person in a shoal of at least k."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.anonymize import anonymize
+    from shoal.errors import ShoalError, ShoalWarning
+    from shoal.inspection import inspect
+    from shoal.methods import MDAV
+    from shoal.partition import Partition
+    from shoal.release import Release
+    from shoal.verification import verify
+
+__version__ = "0.1.0"
+
+# Loaded at first use, so that `import shoal` and the command line start at once.
+_HOMES = {
+    "MDAV": "shoal.methods",
+    "Partition": "shoal.partition",
+    "Release": "shoal.release",
+    "ShoalError": "shoal.errors",
+    "ShoalWarning": "shoal.errors",
+    "anonymize": "shoal.anonymize",
+    "inspect": "shoal.inspection",
+    "verify": "shoal.verification",
+}
+
+__all__ = [
+    "MDAV",
+    "Partition",
+    "Release",
+    "ShoalError",
+    "ShoalWarning",
+    "anonymize",
+    "inspect",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found  # also where a submodule has the same name, such as shoal.anonymize
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

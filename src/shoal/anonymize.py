@@ -1,0 +1,92 @@
+"""The way data takes, top to bottom: table, space, partition, release."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.errors import ShoalError, ShoalWarning, some
+from shoal.manifest import manifest_of
+from shoal.measures import information_loss
+from shoal.methods import Microaggregator, Progress, method_of
+from shoal.methods.parameters import OneOf, Whole
+from shoal.numeric import Aggregate
+from shoal.release import Release
+from shoal.space import AGGREGATES, Scaling, Space
+from shoal.table import Names, Roles, Table
+
+
+def anonymize(
+    data: Any,
+    k: int | None = None,
+    quasi_identifiers: Names = None,
+    confidential: Names = None,
+    identifiers: Names = None,
+    *,
+    method: str | Microaggregator = "mdav",
+    scaling: Scaling = "zscore",
+    weights: Mapping[str, float] | None = None,
+    aggregate: Aggregate = "mean",
+    exact: bool = False,
+    random_state: int | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Hide every record of a table in a group of at least k.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow table, or the path of a CSV, Parquet or Arrow file
+        The table; it is not changed.
+    k : int
+        The least number of records that share their quasi-identifiers in the release.
+    quasi_identifiers : column names
+        The columns by which somebody could recognise a person; each gets the common value of its group.
+    confidential : column names
+        The columns that the release is about; kept as they are.
+    identifiers : column names
+        The columns that name a person; they never leave.
+    method : str or estimator
+        How to group the records: a name, or an estimator such as ``MDAV(k=5)``.
+    scaling : {"zscore", "range", "robust", "none"}
+        How to make the quasi-identifiers comparable before distances are taken.
+    weights : mapping from column name to number
+        How much a quasi-identifier counts in the distance, 1 where it is not named.
+    aggregate : {"mean", "median"}
+        The common value of a group.
+    exact : bool
+        Release the plain centroid as a float. By default a column keeps its type and the number of
+        decimals that it came with.
+    random_state : int
+        The seed of methods that draw random numbers; MDAV draws none.
+    progress : callable
+        Called now and then with (records grouped so far, records in all).
+    """
+    OneOf(AGGREGATES).check("aggregate", aggregate)
+    model = method_of(method, None if k is None else Whole(1).check("k", k))
+    table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
+    if model.k > len(table):
+        raise ShoalError(f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}")
+    space = Space.of(table, scaling, weights)
+    warn_of(space, model.k)
+    partition = model.fit(space.points, progress=progress).partition_
+    common = space.common_values(partition, aggregate, exact)
+    loss = information_loss(space, common, partition.labels)
+    settings = {
+        "scaling": scaling,
+        "weights": dict(weights or {}),
+        "aggregate": aggregate,
+        "exact": exact,
+        "random_state": random_state,
+    }
+    return Release(table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings))
+
+
+def warn_of(space: Space, k: int) -> None:
+    """What the owner of the table should know about its quasi-identifiers and k."""
+    if space.constant:
+        warnings.warn(
+            f"constant quasi-identifiers take no part in the distance: {some(space.constant, 10)}",
+            ShoalWarning,
+            stacklevel=3,
+        )
+    if k == 1:
+        warnings.warn("k=1 hides nobody: every record may stand alone", ShoalWarning, stacklevel=3)

@@ -1,0 +1,485 @@
+"""The command line: parse, call the library, print. Heavy imports wait until a command runs."""
+
+import csv
+import json
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from shoal.errors import ShoalError, ShoalWarning
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+    from shoal.verification import Verification
+
+app = typer.Typer(
+    name="shoal",
+    help="k-anonymous microaggregation: publish the table, and hide every person in a shoal of at least k.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")]
+Quasi = Annotated[
+    list[str],
+    typer.Option("-q", "--quasi-identifiers", metavar="A,B", help="Columns by which a person could be recognised."),
+]
+Anonymity = Annotated[str | None, typer.Option("-k", metavar="K", help="Least number of records in a group.")]
+Delimiter = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")]
+Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fields (detected).")]
+Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
+DecimalSign = Annotated[str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", "-f", help="Replace files that exist.")]
+
+
+def version(asked: bool) -> None:
+    """Print the version and stop."""
+    if asked:
+        import shoal
+
+        print(f"shoal {shoal.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def shoal_command(
+    _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """k-anonymous microaggregation: publish the table, and hide every person in a shoal of at least k."""
+
+
+@app.command()
+def anonymize(
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")
+    ] = None,
+    k: Anonymity = None,
+    quasi_identifiers: Quasi = [],  # noqa: B006 - typer wants a list and never changes it
+    confidential: Annotated[
+        list[str], typer.Option("-c", "--confidential", metavar="A,B", help="Columns to keep as they are.")
+    ] = [],  # noqa: B006
+    identifiers: Annotated[
+        list[str], typer.Option("-i", "--identifiers", metavar="A,B", help="Columns that never leave.")
+    ] = [],  # noqa: B006
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="The release; - for standard output.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report, for your eyes.")] = None,
+    method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [mdav]")] = None,
+    scaling: Annotated[str | None, typer.Option(metavar="NAME", help="zscore, range, robust or none. [zscore]")] = None,
+    weight: Annotated[
+        list[str], typer.Option(metavar="A=2", help="How much a quasi-identifier counts; repeat for more.")
+    ] = [],  # noqa: B006
+    aggregate: Annotated[str | None, typer.Option(metavar="NAME", help="mean or median. [mean]")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Release plain centroids, not rounded.")] = False,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")] = None,
+    recipe: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
+    ] = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    decimal: DecimalSign = None,
+) -> None:
+    """Release a table in which every person hides among at least K.
+
+    shoal anonymize people.csv -k 5 -q age,zip,income -c diagnosis -i name -o safe.csv --report safe.html
+    """
+    dialect = dialect_of(delimiter, quote, encoding, decimal)
+    settings = {
+        "k": None if k is None else whole_k(k),
+        "quasi_identifiers": split(quasi_identifiers),
+        "confidential": split(confidential),
+        "identifiers": split(identifiers),
+        "method": method,
+        "scaling": scaling,
+        "weights": weights_of(weight),
+        "aggregate": aggregate,
+        "exact": exact,
+        "random_state": seed,
+    }
+    settings = {name: value for name, value in settings.items() if value not in (None, [], {}, False)}
+    expected: dict[str, Any] | None = None
+    if recipe is not None:
+        if settings or dialect:
+            raise ShoalError(f"the recipe says it all: leave out {', '.join([*settings, *dialect])}")
+        file, settings, dialect, expected = from_recipe(recipe, file)
+    elif file is None:
+        raise ShoalError("no input: name a CSV, Parquet or Arrow file, or - for standard input")
+    elif "k" not in settings:
+        raise ShoalError("k is missing: say how many records must look alike at least, for example -k 5")
+    if output is None:
+        raise ShoalError("no output: say where to write the release, for example -o safe.csv, or -o - for standard output")
+    check_outputs(file, output, report, overwrite)
+
+    from shoal.anonymize import anonymize as run
+    from shoal.files import read
+
+    with collected_warnings(show=not as_json) as noted:
+        source = read(file, **dialect)
+        if expected is not None and source.sha256 != expected["input"]["sha256"]:
+            raise ShoalError(f"{file} is not the input of the recipe: its hash is different")
+        with progress_bar(quiet or as_json) as progress:
+            release = run(source, progress=progress, **settings)
+        verification = write_release(release, output, overwrite)
+        if report is not None:
+            release.report(report, overwrite)
+    say = sys.stderr if output == "-" else sys.stdout
+    if as_json:
+        print(json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say)
+    elif not quiet:
+        print_summary(release, verification, output, report, say)
+    if expected is not None and expected["output"] and expected["output"]["sha256"] != written_hash(release):
+        raise Failed("the release differs from the recipe's: made by another version, or written in another format")
+
+
+@app.command()
+def verify(
+    file: File,
+    quasi_identifiers: Quasi = [],  # noqa: B006
+    k: Anonymity = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    decimal: DecimalSign = None,
+) -> None:
+    """Count how many records share their quasi-identifiers; exit status 1 if fewer than K.
+
+    shoal verify safe.csv -q age,zip,income -k 5
+    """
+    from shoal.verification import verify as run
+
+    asked = None if k is None else whole_k(k)
+    found = run(file, split(quasi_identifiers), **dialect_of(delimiter, quote, encoding, decimal))
+    below = found.anonymity.records_below(asked) if asked else 0
+    if as_json:
+        said = {"records": found.n_records, "groups": found.n_groups, "k": found.k, "asked": asked, "below": below}
+        print(json.dumps(said, indent=2))
+    elif not quiet:
+        print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}")
+        if asked:
+            verdict = "it is" if not below else f"it is not: {below} records are in smaller groups"
+            print(f"{asked}-anonymous? {verdict}")
+    if below:
+        raise typer.Exit(1)
+
+
+@app.command()
+def inspect(
+    file: File,
+    as_json: AsJson = False,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    encoding: Encoding = None,
+    decimal: DecimalSign = None,
+) -> None:
+    """Show the columns of a table and suggest a role for each.
+
+    shoal inspect people.csv
+    """
+    from shoal.inspection import inspect as run
+
+    found = run(file, **dialect_of(delimiter, quote, encoding, decimal))
+    if as_json:
+        print(json.dumps(found.as_dict(), indent=2, default=str))
+        return
+    rows = [
+        (c.name, c.type, span(c.low, c.high), str(c.distinct), str(c.missing or ""), c.role, c.reason)
+        for c in found.columns
+    ]
+    print_table(("column", "type", "range", "distinct", "missing", "suggested role", "why"), rows)
+    print(f"\n{found.records} records", end="")
+    if found.unique is not None:
+        share = 100 * found.unique / found.records
+        print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
+    print("\nThe roles are suggestions: you decide what others may know.")
+    if quasi := found.suggested("quasi-identifier"):
+        parts = [f"shoal anonymize {file} -k 5 -q {joined(quasi)}"]
+        parts += [f"-c {joined(names)}" for names in [found.suggested("confidential")] if names]
+        parts += [f"-i {joined(names)}" for names in [found.suggested("identifier")] if names]
+        print(f"\n  {' '.join(parts)} -o safe.csv --report safe.html")
+
+
+@app.command()
+def methods(as_json: AsJson = False) -> None:
+    """List the methods that group records."""
+    from shoal.methods import METHODS
+
+    if as_json:
+        listed = [
+            {"name": name, "class": kind.__name__, "idea": kind.idea, "cost": kind.cost, "reference": kind.reference}
+            for name, kind in METHODS.items()
+        ]
+        print(json.dumps(listed, indent=2))
+        return
+    rows = [(name, kind.idea, kind.cost, kind.reference) for name, kind in METHODS.items()]
+    print_table(("method", "idea", "cost", "reference"), rows)
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put the files.")] = Path("shoal-demo"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Anonymize a clinic's table of 3000 invented patients, from end to end."""
+    import pyarrow.csv
+
+    from shoal.datasets import clinic
+    from shoal.files import atomically
+
+    folder.mkdir(parents=True, exist_ok=True)
+    patients = folder / "patients.csv"
+    with atomically(patients, overwrite) as temporary:
+        pyarrow.csv.write_csv(clinic(), temporary)
+    command = [
+        *("anonymize", str(patients), "-k", "5", "-q", "birth_year,postcode,height,weight,income"),
+        *("-c", "diagnosis", "-i", "name", "-o", str(folder / "release.csv")),
+        *("--report", str(folder / "report.html"), *(["--overwrite"] if overwrite else [])),
+    ]
+    print(f"$ shoal {' '.join(command)}")
+    app(command, standalone_mode=False)
+
+
+class Failed(Exception):
+    """The work was done and its result is not what was asked for: exit status 1."""
+
+
+def main() -> NoReturn:
+    """Run the command line; whatever goes wrong is said in one line, without a traceback."""
+    try:
+        status = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except Failed as error:
+        status = complain(str(error), 1)
+    except ShoalError as error:
+        status = complain(str(error), 2)
+    except typer.TyperException as error:
+        status = complain(error.format_message(), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        status = complain("interrupted; nothing was left half written", 130)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    except MemoryError:
+        status = complain("out of memory; try fewer records at a time", 2)
+    except Exception as error:
+        if os.environ.get("SHOAL_DEBUG"):
+            raise
+        status = complain(
+            f"this should not have happened ({type(error).__name__}: {error}); "
+            "set SHOAL_DEBUG=1 to see where, and please report it",
+            70,
+        )
+    sys.exit(status)
+
+
+def complain(message: str, status: int) -> int:
+    """One line on standard error."""
+    print(f"shoal: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def whole_k(text: str) -> int:
+    """k from the command line."""
+    try:
+        k = int(text)
+    except ValueError:
+        raise ShoalError(f"k must be a whole number of at least 1, not {text!r}") from None
+    if k < 1:
+        raise ShoalError(f"k must be at least 1, not {k}")
+    return k
+
+
+def split(given: list[str]) -> list[str]:
+    """Column names from repeated options with commas; a name with a comma goes in double quotes."""
+    return [name for row in csv.reader(given, skipinitialspace=True) for name in row if name]
+
+
+def joined(names: list[str]) -> str:
+    """The other way round, quoted for the shell where it must be."""
+    import shlex
+
+    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
+
+
+def weights_of(given: list[str]) -> dict[str, float]:
+    """Weights from options such as age=2."""
+    weights = {}
+    for item in given:
+        name, found, value = item.rpartition("=")
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            found = ""
+        if not found:
+            raise ShoalError(f"a weight is given as column=number, such as age=2, not {item!r}")
+    return weights
+
+
+def dialect_of(
+    delimiter: str | None, quote: str | None, encoding: str | None, decimal: str | None
+) -> dict[str, str]:
+    """What was said about a CSV file."""
+    tab = "\t" if delimiter in ("\\t", "tab") else delimiter
+    given = {"delimiter": tab, "quote": quote, "encoding": encoding, "decimal": decimal}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def from_recipe(
+    path: Path, file: str | None
+) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
+    """The input, the settings, the dialect and the whole of a recipe."""
+    from shoal.manifest import arguments_of, load_recipe
+
+    recipe = load_recipe(path)
+    if file is None:
+        name = recipe["input"].get("name")
+        found = [place for place in (Path(name or ""), path.parent / (name or "")) if place.is_file()]
+        if not found:
+            raise ShoalError(f"the recipe's input {name!r} is not here; name the input file")
+        file = str(found[0])
+    dialect = dict(recipe["input"].get("dialect", {}))
+    dialect.pop("newline", None)
+    return file, arguments_of(recipe), dialect, recipe
+
+
+def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) -> None:
+    """Whether everything can be written, before any work is done."""
+    from shoal.files import format_of
+    from shoal.files.atomic import check_target
+    from shoal.release import manifest_path
+
+    targets = [] if output == "-" else [Path(output), manifest_path(Path(output))]
+    for target in [*targets, *([report] if report else [])]:
+        if file != "-" and target.exists() and Path(file).exists() and target.samefile(file):
+            raise ShoalError(f"{target} is the input; choose another name for what is written")
+        check_target(target, overwrite)
+    if targets:
+        format_of(targets[0])
+    if report is not None and report.resolve() in [target.resolve() for target in targets]:
+        raise ShoalError(f"{report} is both the release and the report; choose another name for one")
+
+
+def write_release(release: "Release", output: str, overwrite: bool) -> "Verification":
+    """Write to a file, or verify in a temporary one and then copy to standard output."""
+    if output != "-":
+        return release.write(output, overwrite)
+    source = release.original.source
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"release.{source.format if source else 'csv'}"
+        verification = release.write(path)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    return verification
+
+
+def written_hash(release: "Release") -> str:
+    """The hash of the bytes that were written."""
+    return str(release.manifest["output"]["sha256"])
+
+
+@contextmanager
+def collected_warnings(show: bool) -> Iterator[list[str]]:
+    """What Shoal warns of, a line each, on standard error if it is to be shown."""
+    noted: list[str] = []
+
+    def note(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        if issubclass(category, ShoalWarning):
+            noted.append(str(message))
+            if show:
+                print(f"shoal: warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ShoalWarning)
+        warnings.showwarning = note  # type: ignore[assignment]
+        yield noted
+
+
+@contextmanager
+def progress_bar(hidden: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on a terminal, nothing in a pipe."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("grouping records", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def summary(
+    release: "Release", verification: "Verification", output: str, report: Path | None, noted: list[str]
+) -> dict[str, Any]:
+    """What was done, for programs."""
+    return {
+        "output": output,
+        "report": report,
+        "verified_k": verification.k,
+        "warnings": noted,
+        "manifest": release.manifest,
+    }
+
+
+def print_summary(
+    release: "Release", verification: "Verification", output: str, report: Path | None, say: Any
+) -> None:
+    """What was done, for people."""
+    sizes = release.partition.sizes
+    span_of_sizes = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+    method = release.manifest["method"]["name"]
+    lines = [
+        f"{len(release.original)} records in {len(sizes)} groups of {span_of_sizes} ({method})",
+        f"verified on the bytes written: k = {verification.k} (asked for {release.partition.k})",
+        f"information loss: {release.information_loss:.2f} %",
+    ]
+    if output != "-":
+        from shoal.release import manifest_path
+
+        lines += [f"release:  {output}", f"manifest: {manifest_path(Path(output))}"]
+    if report is not None:
+        lines += [f"report:   {report} (describes the original data: not for publication)"]
+    print("\n".join(lines), file=say)
+
+
+def span(low: Any, high: Any) -> str:
+    """A range of values."""
+    if low is None:
+        return ""
+    return f"{low:g} to {high:g}" if isinstance(low, float) else f"{low} to {high}"
+
+
+def print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """A plain table, as wide as the terminal; column names are text, never markup."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in header:
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False).print(table)

@@ -1,0 +1,128 @@
+"""How a CSV file is written: its encoding, delimiter, quotes, decimal sign and line ends.
+
+Detected from the content wherever the caller has not said so.
+"""
+
+import codecs
+import csv
+import io
+import re
+from dataclasses import dataclass
+
+from shoal.errors import ShoalError
+
+_DELIMITERS = (",", ";", "\t", "|")
+_QUOTES = ('"', "'")
+_SAMPLE = 200_000
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+    decimal: str = "."
+    newline: str = "\n"
+
+    def __post_init__(self) -> None:
+        for name in ("delimiter", "quote", "decimal"):
+            if len(getattr(self, name)) != 1:
+                raise ShoalError(f"{name} must be one character, not {getattr(self, name)!r}")
+        if self.delimiter in (self.quote, self.decimal):
+            raise ShoalError(f"delimiter {self.delimiter!r} is also the quote or the decimal sign")
+
+
+def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
+    """The text of a file and its encoding."""
+    for mark, marked in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if encoding is None and content.startswith(mark):
+            encoding = marked
+    if content.startswith(b"PK\x03\x04"):
+        raise ShoalError(f"{name} is not a CSV file but a spreadsheet or a zip archive; save it as CSV first")
+    if encoding is None and b"\x00" in content:
+        raise ShoalError(f"{name} is not a CSV file: it holds binary data")
+    candidates = [encoding] if encoding else ["utf-8", "cp1252", "latin-1"]
+    for candidate in candidates:
+        try:
+            return content.decode(candidate), candidate
+        except LookupError:
+            raise ShoalError(f"unknown encoding {candidate!r}; try utf-8, latin-1 or cp1252") from None
+        except UnicodeDecodeError as error:
+            if encoding:
+                raise ShoalError(
+                    f"{name} is not written in {encoding} (byte {error.start}); try another encoding"
+                ) from None
+    raise AssertionError("latin-1 decodes anything")
+
+
+def detect(
+    text: str,
+    name: str,
+    encoding: str,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    decimal: str | None = None,
+) -> Dialect:
+    """The dialect of a text, its given parts as given."""
+    sample = sample_of(text)
+    fits = [
+        (len(rows[0]), -q, -d, separator, mark)
+        for d, separator in enumerate([delimiter] if delimiter else _DELIMITERS)
+        for q, mark in enumerate([quote] if quote else _QUOTES)
+        if (rows := parsed(sample, separator, mark)) and is_rectangular(rows) and not still_quoted(rows)
+    ]
+    if fits:
+        *_, separator, mark = max(fits)
+    else:  # not rectangular: the reader will say where
+        separator, mark = delimiter or likely_delimiter(sample), quote or '"'
+    newline = "\r\n" if "\r\n" in sample else "\n"
+    rows = parsed(sample, separator, mark)
+    return Dialect(separator, mark, encoding, decimal or decimal_sign(rows, separator), newline)
+
+
+def sample_of(text: str) -> str:
+    """The first lines of a text."""
+    if len(text) <= _SAMPLE:
+        return text
+    cut = text.rfind("\n", 0, _SAMPLE)
+    return text[: cut if cut > 0 else _SAMPLE]
+
+
+def parsed(sample: str, delimiter: str, quote: str) -> list[list[str]]:
+    """The rows of a sample that are not blank."""
+    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, strict=True)
+    try:
+        return [row for row in rows if row]
+    except csv.Error:
+        return []
+
+
+def is_rectangular(rows: list[list[str]]) -> bool:
+    """Whether all rows have as many fields; a cut sample may end within the last one."""
+    return len({len(row) for row in rows}) == 1
+
+
+def still_quoted(rows: list[list[str]]) -> bool:
+    """Whether some column still wears quotes in every record, so that the other quote is the right one."""
+    return any(
+        len(rows) > 1 and all(len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES for value in column)
+        for column in zip(*rows[1:], strict=True)
+    )
+
+
+def likely_delimiter(sample: str) -> str:
+    """The delimiter that the header has most of."""
+    header = sample.split("\n", 1)[0]
+    return max(_DELIMITERS, key=header.count)
+
+
+def decimal_sign(rows: list[list[str]], delimiter: str) -> str:
+    """A comma where some column has numbers such as 1,5 and no number in the file has a point."""
+    if delimiter == ",":
+        return "."
+    values = [value.strip() for row in rows[1:] for value in row]
+    commas = sum(bool(re.fullmatch(r"[+-]?[0-9]*,[0-9]+", value)) for value in values)
+    points = sum(bool(re.fullmatch(r"[+-]?[0-9]*\.[0-9]+", value)) for value in values)
+    return "," if commas and not points else "."

@@ -1,0 +1,183 @@
+"""Reading a file: its bytes once, their hash, and the table in them."""
+
+import csv
+import gzip
+import hashlib
+import io
+import re
+import sys
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+
+from shoal.errors import ShoalError, some
+from shoal.files.dialect import Dialect, decode, detect
+from shoal.numeric import number_pattern
+
+Format = Literal["csv", "parquet", "arrow"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file as it was read."""
+
+    name: str
+    path: Path | None  # None for standard input
+    sha256: str
+    format: Format
+    table: pa.Table
+    text: pa.Table | None = None  # CSV: every value as it stands in the file
+    dialect: Dialect = field(default_factory=Dialect)
+
+
+def read(path: str | Path, **given: Any) -> Source:
+    """Read a CSV (also gzipped), Parquet or Arrow IPC file; `-` is standard input.
+
+    The format follows from the name, or from the content where the name does not tell. `given` may hold
+    the delimiter, quote, encoding and decimal sign of a CSV file; what is not given is detected.
+    """
+    name, content = contents_of(path)
+    sha256 = hashlib.sha256(content).hexdigest()
+    source_path = None if str(path) == "-" else Path(path)
+    match kind_of(name, content):
+        case "parquet":
+            reject_dialect(name, given)
+            return Source(name, source_path, sha256, "parquet", read_parquet(name, content))
+        case "arrow":
+            reject_dialect(name, given)
+            return Source(name, source_path, sha256, "arrow", read_arrow(name, content))
+        case _:
+            text, dialect = read_csv(name, unzipped(name, content), given)
+            return Source(name, source_path, sha256, "csv", typed(text, dialect), text, dialect)
+
+
+def contents_of(path: str | Path) -> tuple[str, bytes]:
+    """The name and the bytes of a file or of standard input."""
+    if str(path) == "-":
+        return "standard input", sys.stdin.buffer.read()
+    path = Path(path)
+    try:
+        return path.name, path.read_bytes()
+    except FileNotFoundError:
+        raise ShoalError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise ShoalError(f"{path} is a folder; name a file") from None
+    except OSError as error:
+        raise ShoalError(f"cannot read {path}: {error.strerror}") from None
+
+
+def kind_of(name: str, content: bytes) -> Format:
+    """The format of a file, from its name or from its first bytes."""
+    lowered = name.lower()
+    if lowered.endswith((".parquet", ".pq")) or content.startswith(b"PAR1"):
+        return "parquet"
+    if lowered.endswith((".arrow", ".feather", ".ipc")) or content.startswith(b"ARROW1"):
+        return "arrow"
+    return "csv"
+
+
+def reject_dialect(name: str, given: dict[str, Any]) -> None:
+    """What describes a CSV file cannot be honoured for another format."""
+    if any(given.values()):
+        named = some(key for key, value in given.items() if value)
+        raise ShoalError(f"{name} is not a CSV file, so it has no {named}")
+
+
+def read_parquet(name: str, content: bytes) -> pa.Table:
+    """The table of a Parquet file."""
+    try:
+        return pyarrow.parquet.read_table(io.BytesIO(content))
+    except (pa.ArrowException, OSError) as error:
+        raise ShoalError(f"{name} is not a readable Parquet file: {first_line(error)}") from None
+
+
+def read_arrow(name: str, content: bytes) -> pa.Table:
+    """The table of an Arrow IPC file or stream."""
+    try:
+        opener = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
+        return opener(pa.BufferReader(content)).read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise ShoalError(f"{name} is not a readable Arrow file: {first_line(error)}") from None
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what a library says."""
+    return str(error).split("\n", 1)[0]
+
+
+def unzipped(name: str, content: bytes) -> bytes:
+    """The content, unzipped where it is gzipped."""
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ShoalError(f"{name} is not a readable gzip file: {first_line(error)}") from None
+
+
+def read_csv(name: str, content: bytes, given: dict[str, Any]) -> tuple[pa.Table, Dialect]:
+    """Every value of a CSV file as text, and the dialect that it is written in."""
+    text, encoding = decode(content, name, given.get("encoding"))
+    if not text.strip():
+        raise ShoalError(f"{name} is empty: it has neither a header nor records")
+    dialect = detect(
+        text, name, encoding, given.get("delimiter"), given.get("quote"), given.get("decimal")
+    )
+    reader = csv.reader(io.StringIO(text), delimiter=dialect.delimiter, quotechar=dialect.quote)
+    header = next(row for row in reader if row)
+    duplicates = [column for column, count in Counter(header).items() if count > 1]
+    if duplicates:
+        raise ShoalError(f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one")
+    try:
+        table = pyarrow.csv.read_csv(
+            io.BytesIO(text.encode("utf-8")),
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=1 << 25),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
+        )
+    except pa.ArrowException as error:
+        raise ragged(name, error) from None
+    if table.num_rows == 0:
+        raise ShoalError(f"{name} has a header but no records")
+    return table, dialect
+
+
+def ragged(name: str, error: Exception) -> ShoalError:
+    """A line with too few or too many fields."""
+    found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(error))
+    if not found:
+        return ShoalError(f"{name} is not a readable CSV file: {first_line(error)}")
+    row, expected, got = found.groups()
+    where = f"row {int(row) - 1}" if row else "a row"
+    return ShoalError(
+        f"{name} is not a readable CSV file: {where} has {got} fields where the header has {expected}; "
+        "check the delimiter and the quotes"
+    )
+
+
+def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
+    """The columns of a CSV file with types: whole numbers, numbers, or text where any value is not one."""
+    return pa.table([typed_column(column, dialect.decimal) for column in text.columns], names=text.column_names)
+
+
+def typed_column(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """One column with a type; codes with leading zeros stay text."""
+    if pc.any(pc.match_substring_regex(column, r"^[+-]?0[0-9]")).as_py():
+        return column
+    try:
+        if pc.all(pc.match_substring_regex(column, r"^-?[0-9]+$")).as_py():
+            return column.cast(pa.int64())
+        if pc.all(pc.match_substring_regex(column, number_pattern(decimal))).as_py():
+            return pc.replace_substring(column, decimal, ".").cast(pa.float64())
+    except pa.ArrowInvalid:  # a whole number of more than 64 bits
+        return column
+    return column

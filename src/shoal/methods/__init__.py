@@ -1,0 +1,27 @@
+"""The methods of the literature: points and k in, a partition out. One file per method."""
+
+from shoal.errors import ShoalError, nearest_name
+from shoal.methods.base import Microaggregator, Progress
+from shoal.methods.mdav import MDAV
+
+__all__ = ["MDAV", "METHODS", "Microaggregator", "Progress", "method_of"]
+
+METHODS: dict[str, type[Microaggregator]] = {"mdav": MDAV}
+"""Every method under the name that `method=` and the command line take."""
+
+
+def method_of(method: str | Microaggregator, k: int | None) -> Microaggregator:
+    """An unfitted estimator from a name and k, or from an estimator whose own k agrees with a k given."""
+    from sklearn.base import clone
+
+    if isinstance(method, Microaggregator):
+        if k is not None and k != method.k:
+            raise ShoalError(f"k={k} and {method!r} contradict each other; give k once")
+        model: Microaggregator = clone(method)
+        return model
+    if not isinstance(method, str) or method.lower() not in METHODS:
+        hint = nearest_name(str(method), METHODS) or f"; there are {', '.join(METHODS)}"
+        raise ShoalError(f"there is no method {method!r}{hint}")
+    if k is None:
+        raise ShoalError("k is missing: the least number of records in a group, for example k=5")
+    return METHODS[method.lower()](k=k)

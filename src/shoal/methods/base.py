@@ -1,0 +1,134 @@
+"""What every method shares: parameters checked once, scikit-learn's protocol, and a valid partition.
+
+A method is a subclass with `_parameters` and `_group(X, progress) -> labels`. It works on the points as
+given; scaling belongs to `shoal.space` and to the user.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shoal.errors import ShoalError
+from shoal.methods.parameters import Rule
+from shoal.partition import Partition
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+Progress = Callable[[int, int], None]
+"""Called now and then with (records grouped so far, records in all)."""
+
+LARGEST = 1e150
+"""Coordinates beyond this have squared distances that overflow."""
+
+
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """The base of all methods: points and k in, a partition into groups of at least k out.
+
+    Attributes
+    ----------
+    partition_ : the groups, as a `Partition`
+    labels_ : the group of each record, numbered from 0 in the order of formation
+    centroids_ : the mean of each group
+    sizes_ : the number of records of each group
+    n_groups_ : the number of groups
+    sse_ : the sum of squared distances from the records to their centroids
+    information_loss_ : 100 * SSE / SST
+    """
+
+    _parameters: ClassVar[dict[str, Rule]]
+
+    # What the list of methods shows; every method says it of itself.
+    idea: ClassVar[str]
+    cost: ClassVar[str]
+    reference: ClassVar[str]
+
+    k: int
+
+    @abstractmethod
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        """The label of each record; X is finite, C-contiguous and has at least k rows."""
+
+    def fit(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Self:
+        """Group the records of X.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            One point per record, finite, not changed.
+        y : ignored
+            Here for scikit-learn's pipelines.
+        progress : callable, optional
+            Called now and then with (records grouped so far, records in all).
+        """
+        for name, rule in self._parameters.items():
+            rule.check(name, getattr(self, name))
+        X = validate_data(self, X, dtype=np.float64, order="C")
+        if self.k > len(X):
+            raise ShoalError(
+                f"k={self.k} is more than there are records (n_samples={len(X)}); choose k <= {len(X)}"
+            )
+        if np.abs(X).max() > LARGEST:
+            column = int(np.abs(X).max(axis=0).argmax())
+            raise ShoalError(
+                f"column {column} of X holds values above {LARGEST:g}, whose squares overflow; scale it first"
+            )
+        self.partition_ = Partition(X, self._group(X, progress), self.k)
+        self.labels_ = self.partition_.labels
+        self.centroids_ = self.partition_.centroids
+        self.sizes_ = self.partition_.sizes
+        self.n_groups_ = self.partition_.n_groups
+        self.sse_ = self.partition_.sse
+        self.information_loss_ = self.partition_.information_loss
+        self._known = known_records(X, self.labels_)
+        return self
+
+    def fit_predict(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Int:
+        """Group the records of X and return the label of each."""
+        return self.fit(X, progress=progress).labels_
+
+    def fit_transform(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Any:
+        """Group the records of X and replace each by its centroid."""
+        self.fit(X, progress=progress)
+        return self.centroids_[self.labels_]
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Replace each record by a centroid: its own group's if it was fitted, else the nearest one.
+
+        A fitted model recognises its records by a 64-bit fingerprint of each. Where equal records were
+        put into different groups, the group of the first is used; `fit_transform` tells them apart.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        keys, groups = self._known
+        wanted = fingerprints(X)
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        known = keys[place] == wanted
+        chosen = groups[place]
+        if not known.all():
+            chosen[~known] = pairwise_distances_argmin(X[~known], self.centroids_)
+        return self.centroids_[chosen]
+
+
+def known_records(X: Float, labels: Int) -> tuple[NDArray[np.uint64], Int]:
+    """The sorted fingerprints of the records, each once, and the group of the first such record."""
+    keys, first = np.unique(fingerprints(X), return_index=True)
+    return keys, labels[first]
+
+
+def fingerprints(X: Float) -> NDArray[np.uint64]:
+    """A 64-bit hash of each record, equal for equal points."""
+    bits = (X + 0.0).view(np.uint64)  # adding zero turns -0.0 into 0.0
+    mixed = np.full(len(X), 0x9E3779B97F4A7C15, np.uint64)
+    for column in bits.T:
+        mixed = (mixed ^ column) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(29)
+        mixed = mixed * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(32)
+    return mixed

@@ -1,0 +1,50 @@
+"""What values a parameter may take: declared once per method, checked in one place.
+
+A method lists its parameters as `_parameters = {"k": Whole(1)}`; the estimator base checks them all
+before any work starts.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Protocol
+
+from shoal.errors import ShoalError, nearest_name
+
+
+class Rule(Protocol):
+    """One parameter's rule: returns the checked value or raises an error that says what is allowed."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value, if it is allowed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number of at least `minimum`."""
+
+    minimum: int
+
+    def check(self, name: str, value: object) -> int:
+        """The value as an int; True and 2.0 are not whole numbers here, they are mistakes."""
+        if isinstance(value, bool) or not isinstance(value, Integral):
+            raise ShoalError(
+                f"{name} must be a whole number of at least {self.minimum}, not {value!r}"
+            )
+        if value < self.minimum:
+            raise ShoalError(f"{name} must be at least {self.minimum}, not {value}")
+        return int(value)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few names."""
+
+    names: tuple[str, ...]
+
+    def check(self, name: str, value: object) -> str:
+        """The value, if it is one of the names."""
+        if isinstance(value, str) and value in self.names:
+            return value
+        hint = nearest_name(value, self.names) if isinstance(value, str) else ""
+        raise ShoalError(f"{name} must be one of {', '.join(self.names)}, not {value!r}{hint}")

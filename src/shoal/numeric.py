@@ -1,0 +1,402 @@
+"""The numbers of a column, held without loss: read from any dataframe or from text, averaged exactly.
+
+A column of integers, booleans, decimals, or floats with a known number of decimals is a column of whole
+units (`Fixed`): 36.5 is 365 tenths. Sums of units are exact, so the mean of a group does not depend on
+the order of its records, 64-bit integers keep every digit, and a released value has as many decimals as
+the column came with. Floats without such a number of decimals are `Real`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import ShoalError, some
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Aggregate = Literal["mean", "median"]
+Kind = Literal["integer", "boolean", "decimal", "float32", "float64"]
+
+MOST_DECIMALS = 15
+_EXACT = 2**53  # whole numbers up to here are exact in a double
+_SAFE = 2**62  # whole numbers below this can be added once without overflowing an int64
+_MISSING = ["", "na", "n/a", "nan", "null", "?", "."]
+_INFINITE = r"^[+-]?inf(inity)?$"
+
+
+class CommonValues(ABC):
+    """One value for each group of records, to be put in the place of theirs."""
+
+    raw: Float
+    """The values as coordinates before scaling, in the units of `Numbers.raw`."""
+
+    @abstractmethod
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """The values as a dataframe takes them."""
+
+    def floats(self) -> Float:
+        """The values as doubles, to look at."""
+        return np.array(self.native(), dtype=np.float64)
+
+    @abstractmethod
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """The values as a text file shows them."""
+
+
+class Numbers(ABC):
+    """A column of numbers: its coordinates before scaling, and the common value of a group."""
+
+    unit: float
+    """How much one step of a coordinate is in the column's own units."""
+
+    @abstractmethod
+    def raw(self) -> Float:
+        """One coordinate per record, free of overflow and of cancellation."""
+
+    @abstractmethod
+    def floats(self) -> Float:
+        """The numbers as doubles, to look at."""
+
+    @abstractmethod
+    def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
+        """The value of each group; group g holds the records order[starts[g]:starts[g + 1]]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed(Numbers):
+    """Whole units: record i has the value (origin + offsets[i]) / 10**decimals."""
+
+    origin: int
+    offsets: NDArray[Any]  # int64, or Python integers where the range needs more than 62 bits
+    decimals: int
+    kind: Kind
+    width: int = 0  # digits to fill with leading zeros, for codes such as 01234
+    spelling: tuple[str, str] = ("False", "True")
+
+    @classmethod
+    def of(cls, units: NDArray[Any], decimals: int, kind: Kind, **style: Any) -> "Fixed":
+        """From whole units: any integer dtype, or Python integers in an object array."""
+        low, high = int(units.min()), int(units.max())
+        # An origin that a double can hold, so that released doubles can be compared with it.
+        origin = low if abs(low) < _EXACT else low - low % 2 ** (abs(low).bit_length() - 52)
+        fits = high - origin < _SAFE
+        if units.dtype == object or not fits:
+            above = [int(unit) - origin for unit in units]
+            offsets = np.array(above, dtype=np.int64 if fits else object)
+        else:  # differences modulo 2^64 are right, whatever the signs
+            offsets = (units.astype(np.uint64) - np.uint64(origin % 2**64)).astype(np.int64)
+        return cls(origin, offsets, decimals, kind, **style)
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """One unit of the last decimal."""
+        return float(10.0**-self.decimals)
+
+    def raw(self) -> Float:
+        """The number of units above the origin."""
+        return self.offsets.astype(np.float64)
+
+    def floats(self) -> Float:
+        """To the nearest double."""
+        return (self.origin + self.raw()) / 10.0**self.decimals
+
+    def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
+        """The mean or median of each group, to the nearest unit (ties to even) unless exact."""
+        if aggregate == "mean":
+            total, parts = sums(self.offsets[order], starts), np.diff(starts)
+        else:
+            total, parts = doubled_medians(self.offsets, order, starts), np.full(len(starts) - 1, 2)
+        if exact:
+            scale = 10**self.decimals
+            values = ((self.origin + total / parts) / scale).astype(np.float64)
+            return RealValues(values, values * scale - self.origin)
+        above = nearest_even(total, parts)
+        fits = abs(self.origin) < _SAFE and above.dtype == np.int64
+        units = self.origin + (above if fits else above.astype(object))
+        return FixedValues(self, units, above.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class FixedValues(CommonValues):
+    """Common values in whole units."""
+
+    numbers: Fixed
+    units: NDArray[Any]
+    raw: Float
+
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """Integers, booleans, decimals or floats, as the column came."""
+        match self.numbers.kind:
+            case "integer":
+                return self.units
+            case "boolean":
+                return self.units.astype(bool)
+            case "decimal":
+                return [Decimal(text) for text in self._digits(".", 0)]
+            case kind:
+                scale = 10**self.numbers.decimals
+                return (self.units / scale).astype(kind)
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """Every value with the column's number of decimals and its leading zeros."""
+        if self.numbers.kind == "boolean":
+            return [self.numbers.spelling[unit] for unit in self.units]
+        return self._digits(decimal_sign, self.numbers.width)
+
+    def _digits(self, decimal_sign: str, width: int) -> list[str]:
+        decimals = self.numbers.decimals
+        if decimals == 0:
+            return [f"{unit:0{width}d}" for unit in self.units]
+        scale = 10**decimals
+        return [
+            f"{'-' if unit < 0 else ''}{abs(unit) // scale:0{width}d}{decimal_sign}{abs(unit) % scale:0{decimals}d}"
+            for unit in self.units
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Real(Numbers):
+    """Floats as they are: `values` times a power of two keeps squares far from overflow."""
+
+    values: Float
+    kind: Kind = "float64"
+
+    @property
+    def _exponent(self) -> int:
+        return int(np.frexp(np.abs(self.values).max())[1])
+
+    @property
+    def unit(self) -> float:  # type: ignore[override]
+        """The power of two that the coordinates were divided by."""
+        return float(np.ldexp(1.0, self._exponent))
+
+    def raw(self) -> Float:
+        """The values, scaled by a power of two into (-1, 1)."""
+        return np.ldexp(self.values, -self._exponent)
+
+    def floats(self) -> Float:
+        """The values themselves."""
+        return self.values
+
+    def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
+        """The mean or median of each group, as a double (or as a float32 where the column is one)."""
+        exponent, scaled = self._exponent, self.raw()
+        if aggregate == "mean":
+            from shoal.kernels.exact import group_means
+
+            middle = group_means(scaled[:, None], order, starts)[:, 0]
+        else:
+            middle = doubled_medians(scaled, order, starts) / 2
+        values = np.ldexp(middle, exponent)
+        if self.kind == "float32" and not exact:
+            values = values.astype(np.float32)
+        return RealValues(values, np.ldexp(values.astype(np.float64), -exponent))
+
+
+@dataclass(frozen=True, eq=False)
+class RealValues(CommonValues):
+    """Common values as floats."""
+
+    values: NDArray[Any]
+    raw: Float
+
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """The floats themselves."""
+        return self.values
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """The shortest text that reads back to the same float."""
+        return [str(value).replace(".", decimal_sign) for value in self.values]
+
+
+def sums(values: NDArray[Any], starts: Int) -> NDArray[Any]:
+    """The exact sum of each stretch values[starts[g]:starts[g + 1]] of non-negative whole numbers."""
+    if values.dtype != object and int(values.max()) * int(np.diff(starts).max()) >= _SAFE:
+        values = values.astype(object)
+    return np.asarray(np.add.reduceat(values, starts[:-1]))
+
+
+def doubled_medians(values: NDArray[Any], order: Int, starts: Int) -> NDArray[Any]:
+    """Twice the median of each group, so that it stays a whole number where the values are."""
+    sizes = np.diff(starts)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    # A stable sort by value, then by group: within a group the values rise.
+    by_value = np.argsort(values[order], kind="stable")
+    ranked = values[order][by_value[np.argsort(group[by_value], kind="stable")]]
+    return np.asarray(ranked[starts[:-1] + (sizes - 1) // 2] + ranked[starts[:-1] + sizes // 2])
+
+
+def nearest_even(numerator: NDArray[Any], denominator: Int) -> NDArray[Any]:
+    """The whole numbers nearest to fractions of non-negative whole numbers, ties to even."""
+    whole, rest = np.divmod(numerator, denominator)
+    twice = 2 * rest
+    up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))
+    return np.asarray(whole + up.astype(np.int64))
+
+
+# From a dataframe's column.
+
+
+def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
+    """The numbers of a dataframe's column, or an error that names it and the rows that are in the way."""
+    missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    dtype = series.dtype
+    if missing.any():
+        raise missing_error(name, missing)
+    if dtype == nw.Boolean:
+        return Fixed.of(np.asarray(series.to_numpy()).astype(np.uint8), 0, "boolean")
+    if dtype == nw.Decimal:
+        return from_objects(name, series.to_list())
+    if dtype.is_integer():
+        values = np.asarray(series.to_numpy())
+        return Fixed.of(values if values.dtype.kind in "iu" else np.array(series.to_list(), object), 0, "integer")
+    if dtype.is_float():
+        return from_floats(name, np.asarray(series.to_numpy()))
+    if dtype == nw.Object:
+        return from_objects(name, series.to_list())
+    if dtype.is_temporal():
+        raise ShoalError(
+            f"column {name!r} holds dates or times ({dtype}), which cannot be a quasi-identifier yet; "
+            "turn it into a number first, such as the year"
+        )
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        raise ShoalError(
+            f"column {name!r} holds text, not numbers (row 1: {str(series[0])!r}); "
+            "turn it into numbers or leave it out of the quasi-identifiers"
+        )
+    raise ShoalError(f"column {name!r} of type {dtype} cannot be a quasi-identifier; turn it into numbers first")
+
+
+def from_objects(name: str, values: list[Any]) -> Numbers:
+    """From Python objects: booleans, integers, decimals or floats, not mixed with anything else."""
+    kinds = {bool if isinstance(v, (bool, np.bool_)) else type(v) for v in values}
+    if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
+        return Fixed.of(np.array(values, np.uint8), 0, "boolean")
+    if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
+        return Fixed.of(np.array([int(v) for v in values], object), 0, "integer")
+    if kinds == {Decimal}:
+        special = np.array([not v.is_finite() for v in values])
+        if special.any():
+            raise rows_error(name, "infinity or NaN", special, "take those records out")
+        return from_decimals(values)
+    if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool for kind in kinds):
+        return from_floats(name, np.array(values, np.float64))
+    wrong = np.array([isinstance(v, bool) or not isinstance(v, (int, float, Decimal)) for v in values])
+    if not wrong.any():
+        raise ShoalError(f"column {name!r} mixes decimals with other numbers; convert it to one type")
+    first = values[int(wrong.argmax())]
+    raise rows_error(name, f"text or other objects such as {first!r}", wrong, "turn it into numbers first")
+
+
+def from_decimals(values: list[Decimal]) -> Fixed:
+    """From finite decimals, with as many decimals as the most precise of them has."""
+    decimals = max(0, *(-int(v.as_tuple().exponent) for v in values))
+    with localcontext() as context:
+        context.prec = 10_000
+        units = np.array([int(v.scaleb(decimals)) for v in values], object)
+    return Fixed.of(units, decimals, "decimal")
+
+
+def from_floats(name: str, values: NDArray[Any], decimals: int | None = None) -> Numbers:
+    """From floats: in units of their last decimal where they have one, else as they are."""
+    if np.isnan(values).any():
+        raise missing_error(name, np.isnan(values))
+    if np.isinf(values).any():
+        raise rows_error(name, "infinity", np.isinf(values), "take those records out or cap the values")
+    kind: Kind = "float32" if values.dtype in (np.float32, np.float16) else "float64"
+    places = range(MOST_DECIMALS + 1) if decimals is None else [decimals]
+    sample, wide = values[:1000], values.astype(np.float64)
+    for places_tried in places:
+        if has_decimals(sample, places_tried) and has_decimals(values, places_tried):
+            return Fixed.of(np.rint(wide * 10.0**places_tried).astype(np.int64), places_tried, kind)
+    return Real(wide, kind)
+
+
+def has_decimals(values: NDArray[Any], decimals: int) -> bool:
+    """Whether every value is the float nearest to a number with so many decimals."""
+    scale = 10.0**decimals
+    if decimals > MOST_DECIMALS or np.abs(values.astype(np.float64)).max() * scale >= _EXACT:
+        return False
+    back = np.rint(values.astype(np.float64) * scale) / scale
+    return bool(np.array_equal(back.astype(values.dtype), values))
+
+
+# From the text of a file.
+
+
+def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
+    """The numbers of a column of text, or an error that names it and the rows that are in the way."""
+    texts = pc.utf8_trim_whitespace(column)
+    lowered = pc.utf8_lower(texts)
+    missing = pc.is_in(lowered, value_set=pa.array(_MISSING)).to_numpy()
+    if missing.any():
+        raise missing_error(name, missing)
+    if pc.all(pc.is_in(lowered, value_set=pa.array(["true", "false"]))).as_py():
+        return from_spelled_booleans(texts, pc.equal(lowered, "true").to_numpy())
+    infinite = pc.match_substring_regex(lowered, _INFINITE).to_numpy()
+    if infinite.any():
+        raise rows_error(name, "infinity", infinite, "take those records out or cap the values")
+    plain = pc.match_substring_regex(texts, number_pattern(decimal_sign)).to_numpy()
+    if not plain.all():
+        first = texts[int(np.argmin(plain))].as_py()
+        raise rows_error(
+            name,
+            f"text such as {first!r}",
+            ~plain,
+            "turn it into numbers or leave it out of the quasi-identifiers",
+        )
+    pointed = texts if decimal_sign == "." else pc.replace_substring(texts, decimal_sign, ".")
+    if pc.any(pc.match_substring_regex(pointed, "[eE]")).as_py():
+        return from_floats(name, pointed.cast(pa.float64()).to_numpy())
+    point = pc.find_substring(pointed, ".").to_numpy()
+    length = pc.utf8_length(pointed).to_numpy()
+    after = np.where(point < 0, 0, length - point - 1)
+    decimals = int(after.max())
+    if length.max() <= MOST_DECIMALS:  # so short a number survives the way through a double
+        units = np.rint(pointed.cast(pa.float64()).to_numpy() * 10.0**decimals).astype(np.int64)
+    else:
+        padded = zip(pointed.to_pylist(), decimals - after, strict=True)
+        units = np.array([int(text.replace(".", "") + "0" * int(more)) for text, more in padded], object)
+    style = {"width": leading_width(texts)} if decimals == 0 else {}
+    kind: Kind = "integer" if decimals == 0 else "float64"
+    return Fixed.of(units, decimals, kind, **style)
+
+
+def number_pattern(decimal_sign: str) -> str:
+    """A regular expression for numbers as people write them, without thousands separators."""
+    return rf"^[+-]?([0-9]+[{decimal_sign}]?[0-9]*|[{decimal_sign}][0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def leading_width(texts: pa.ChunkedArray) -> int:
+    """The common width of codes filled with leading zeros, such as 01234; 0 where there is none."""
+    widths = pc.unique(pc.utf8_length(texts)).to_pylist()
+    filled = pc.any(pc.match_substring_regex(texts, "^0[0-9]")).as_py()
+    return int(widths[0]) if filled and len(widths) == 1 else 0
+
+
+def from_spelled_booleans(texts: pa.ChunkedArray, truth: NDArray[np.bool_]) -> Fixed:
+    """From true and false, however the file spells them."""
+    yes = texts[int(truth.argmax())].as_py() if truth.any() else "true"
+    no = texts[int(truth.argmin())].as_py() if not truth.all() else "false"
+    return Fixed.of(truth.astype(np.uint8), 0, "boolean", spelling=(no, yes))
+
+
+def missing_error(name: str, where: NDArray[np.bool_]) -> ShoalError:
+    """Missing values stand in the way."""
+    return rows_error(name, "missing values", where, "fill them in or take those records out")
+
+
+def rows_error(name: str, what: str, where: NDArray[np.bool_], cure: str) -> ShoalError:
+    """A quasi-identifier holds something that is not a number, in these rows."""
+    rows = np.flatnonzero(where) + 1
+    return ShoalError(
+        f"quasi-identifier {name!r} holds {what} (row{'s' if len(rows) > 1 else ''} {some(rows)}); {cure}"
+    )

@@ -1,0 +1,103 @@
+"""A partition of n records into groups of at least k.
+
+The one place where the promise of k-anonymity is enforced on groups: a `Partition` with a group below k,
+a gap in its labels or a record left out cannot be built, whatever method asked for it.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import ShoalError, some
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Records in groups of at least k; it does not keep the points it was built from.
+
+    Parameters
+    ----------
+    points : array of shape (n, m)
+        The points of the records.
+    labels : array of shape (n,)
+        The group of each record: whole numbers from 0 to the number of groups - 1, none left out.
+    k : int
+        The least number of records in a group.
+
+    Attributes
+    ----------
+    sizes : the number of records of each group
+    centroids : the mean of each group, from an exact sum rounded once
+    sse : the sum of squared distances from the records to their centroids
+    sst : the sum of squared distances from the records to the mean of all
+    """
+
+    labels: Int
+    k: int
+    sizes: Int
+    centroids: Float = field(repr=False)
+    sse: float
+    sst: float
+
+    def __init__(self, points: Float, labels: ArrayLike, k: int) -> None:
+        from shoal.kernels.exact import group_means
+
+        checked = checked_labels(labels, len(points))
+        sizes = np.bincount(checked)
+        small = np.flatnonzero(sizes < k)
+        if len(small):
+            raise ShoalError(
+                f"groups of fewer than k={k} records: {some(f'group {g} has {sizes[g]}' for g in small)}"
+            )
+        order = np.argsort(checked, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        points = np.ascontiguousarray(points, dtype=np.float64)
+        centroids = group_means(points, order, starts)
+        everything = group_means(points, order, np.array([0, len(order)]))
+        for array in (checked, sizes, centroids):
+            array.flags.writeable = False
+        object.__setattr__(self, "labels", checked)
+        object.__setattr__(self, "k", k)
+        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "centroids", centroids)
+        object.__setattr__(self, "sse", squared_error(points, centroids, checked))
+        object.__setattr__(self, "sst", squared_error(points, everything, np.zeros_like(checked)))
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return len(self.sizes)
+
+    @property
+    def information_loss(self) -> float:
+        """100 * SSE / SST, and 0 where all records coincide."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+
+def checked_labels(labels: ArrayLike, n: int) -> Int:
+    """A fresh copy of the labels as int64, if they name every group from 0 on and every record."""
+    given = np.asarray(labels)
+    if given.shape != (n,):
+        raise ShoalError(f"labels have the shape {given.shape}, but there are {n} records")
+    if n == 0:
+        raise ShoalError("a partition needs at least one record")
+    if given.dtype.kind not in "iu":
+        raise ShoalError(f"labels must be whole numbers, not {given.dtype}")
+    if given.min() < 0:
+        raise ShoalError(f"records in no group (label {given.min()}), first: {int(given.argmin())}")
+    if given.max() >= n:
+        raise ShoalError(f"label {given.max()} is too large for {n} records; number the groups from 0")
+    empty = np.flatnonzero(np.bincount(given) == 0)
+    if len(empty):
+        raise ShoalError(f"groups without a record: {some(empty)}; number the groups without gaps")
+    return given.astype(np.int64)
+
+
+def squared_error(points: Float, centroids: Float, labels: Int) -> float:
+    """The sum of squared distances from the points to the centroids of their groups."""
+    difference = points - centroids[labels]
+    return float(np.einsum("ij,ij->", difference, difference))

@@ -1,0 +1,74 @@
+"""k-anonymity: every combination of quasi-identifier values occurs in at least k records.
+
+Counted on the values as they stand in a table, or on the text as it stands in a file: two records are
+alike only if nobody can tell their quasi-identifiers apart. A missing value is a value like any other,
+so it can only make groups smaller than a more lenient reading would.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import ShoalError, no_column
+
+
+@dataclass(frozen=True, eq=False)
+class Anonymity:
+    """The groups of records that share their quasi-identifiers."""
+
+    sizes: NDArray[np.int64]
+
+    @property
+    def k(self) -> int:
+        """The size of the smallest group."""
+        return int(self.sizes.min())
+
+    @property
+    def n_groups(self) -> int:
+        """How many different combinations there are."""
+        return len(self.sizes)
+
+    @property
+    def n_records(self) -> int:
+        """How many records there are."""
+        return int(self.sizes.sum())
+
+    def records_below(self, k: int) -> int:
+        """How many records are in groups smaller than k."""
+        return int(self.sizes[self.sizes < k].sum())
+
+
+def k_anonymity(table: pa.Table, quasi_identifiers: Sequence[str]) -> Anonymity:
+    """Count the groups of an Arrow table (values) or of a CSV file's text."""
+    if not quasi_identifiers:
+        raise ShoalError("no quasi-identifier: name the columns by which somebody could recognise a person")
+    for name in quasi_identifiers:
+        if name not in table.column_names:
+            raise no_column(name, table.column_names)
+    if table.num_rows == 0:
+        raise ShoalError("the table is empty: it has columns but no records")
+    codes = np.zeros(table.num_rows, np.int64)
+    for name in dict.fromkeys(quasi_identifiers):
+        column = codes_of(table[name])
+        # Numbering the pairs anew after every column keeps the numbers below n * n.
+        codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
+    return Anonymity(np.bincount(codes))
+
+
+def codes_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """A number for each distinct value of a column, bit for bit; missing values get one of their own."""
+    if pa.types.is_floating(column.type):
+        floats = column.to_numpy(zero_copy_only=False)
+        bits = np.ascontiguousarray(floats).view(f"i{floats.dtype.itemsize}")
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        return np.unique(np.where(missing, 0, bits), return_inverse=True)[1] * 2 + missing
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.chunk(0)
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)

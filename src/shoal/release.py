@@ -1,0 +1,198 @@
+"""A release: the table to hand on, the groups behind it, what it lost; written whole, verified, with a manifest."""
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import ShoalError, ShoalWarning, some
+from shoal.files import Dialect, atomically, format_of, write
+from shoal.files.atomic import check_target
+from shoal.files.write import write_csv
+from shoal.manifest import Manifest
+from shoal.measures import InformationLoss
+from shoal.numeric import CommonValues, number_pattern
+from shoal.partition import Partition
+from shoal.privacy import k_anonymity
+from shoal.space import Space
+from shoal.table import Table
+from shoal.verification import Verification, verify
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A k-anonymous table and all that is known about it.
+
+    Attributes
+    ----------
+    table : the released table, of the kind that came in
+    labels : the group of each record
+    information_loss : 100 * SSE / SST of the values as released, on the scaled quasi-identifiers
+    loss : the same in all and for each quasi-identifier
+    partition : the groups
+    manifest : what was done, as a dictionary; `output` is None until the release is written
+    """
+
+    original: Table = field(repr=False)
+    space: Space = field(repr=False)
+    partition: Partition
+    common: Mapping[str, CommonValues] = field(repr=False)
+    loss: InformationLoss = field(repr=False)
+    exact: bool
+    manifest: Manifest = field(repr=False)
+
+    @property
+    def labels(self) -> Int:
+        """The group of each record, numbered from 0."""
+        return self.partition.labels
+
+    @property
+    def information_loss(self) -> float:
+        """100 * SSE / SST of the values as released, on the scaled quasi-identifiers."""
+        return self.loss.percent
+
+    @cached_property
+    def table(self) -> Any:
+        """The released table, of the kind that came in."""
+        return self.original.replaced(self.common, self.labels, self.exact)
+
+    @cached_property
+    def verified_k(self) -> int:
+        """The smallest group of the released table, counted on its values."""
+        names = list(self.original.roles.quasi_identifiers)
+        return k_anonymity(nw.from_native(self.table, eager_only=True).select(names).to_arrow(), names).k
+
+    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> Verification:
+        """Write the release and, beside it, its manifest; returns what was verified on the bytes.
+
+        The format follows from the name: .csv, .csv.gz, .tsv, .parquet or .arrow. The file appears whole,
+        after it was read back and found k-anonymous, or not at all.
+        """
+        target = Path(path)
+        beside = manifest_path(target)
+        self._refuse_input(target)
+        check_target(target, overwrite)
+        check_target(beside, overwrite)
+        with atomically(target, overwrite) as temporary:
+            dialect = self._write_to(temporary, target)
+            verification = self._verified(temporary, dialect)
+            sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
+        self.manifest["output"] = {
+            "name": target.name,
+            "format": format_of(target),
+            "sha256": sha256,
+            "records": verification.n_records,
+            "verified_k": verification.k,
+        } | ({"dialect": asdict(dialect)} if dialect else {})
+        with atomically(beside, overwrite) as temporary:
+            text = json.dumps(self.manifest, indent=2, ensure_ascii=False, default=plain)
+            temporary.write_text(text + "\n", encoding="utf-8")
+        return verification
+
+    def report(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+        """Write the report: one HTML file that needs nothing else.
+
+        It describes the original data too, so it is for the owner of the table, not for publication.
+        """
+        from shoal.report import render
+
+        target = Path(path)
+        self._refuse_input(target)
+        with atomically(target, overwrite) as temporary:
+            temporary.write_text(render(self), encoding="utf-8")
+        return target
+
+    def _refuse_input(self, target: Path) -> None:
+        source = self.original.source
+        if source and source.path and target.exists() and target.samefile(source.path):
+            raise ShoalError(f"{target} is the input; choose another name for what is written")
+
+    def _write_to(self, temporary: Path, target: Path) -> Dialect | None:
+        """Write the bytes of the release; returns the dialect where it is a CSV file."""
+        format = format_of(target)
+        if format != "csv":
+            write(nw.from_native(self.table, eager_only=True).to_arrow(), temporary, format)
+            return None
+        source = self.original.source
+        dialect = source.dialect if source else Dialect()
+        if target.name.lower().removesuffix(".gz").endswith(".tsv"):
+            dialect = Dialect("\t", dialect.quote, dialect.encoding, dialect.decimal, dialect.newline)
+        columns = {name: self._text(name, dialect) for name in self.original.kept}
+        warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect.decimal)
+        zipped = target.name.lower().endswith(".gz")
+        write_csv(list(columns), columns.values(), temporary, dialect, zipped)
+        return dialect
+
+    def _text(self, name: str, dialect: Dialect) -> Sequence[str]:
+        """A column as text: released values, or what stood in the file that came in."""
+        if name in self.common:
+            short = np.array(self.common[name].text(dialect.decimal), dtype=object)
+            released: list[str] = short[self.labels].tolist()
+            return released
+        source = self.original.source
+        if source and source.text is not None:
+            kept: list[str] = source.text[name].to_pylist()
+            return kept
+        values = self.original.frame[name].to_list()
+        return ["" if value is None or value != value else str(value) for value in values]
+
+    def _verified(self, written: Path, dialect: Dialect | None) -> Verification:
+        """Read the bytes back and count; what is not as promised never gets its name."""
+        given = {} if dialect is None else asdict(dialect)
+        given.pop("newline", None)
+        verification = verify(written, self.original.roles.quasi_identifiers, **given)
+        if verification.k < self.partition.k:
+            raise ShoalError(
+                f"the file as written is only {verification.k}-anonymous, not {self.partition.k}; it was not released"
+            )
+        if verification.columns != self.original.kept or verification.n_records != len(self.original):
+            raise ShoalError("the file as written reads back with other columns or records; it was not released")
+        return verification
+
+
+def manifest_path(target: Path) -> Path:
+    """Where the manifest of a release stands."""
+    return target.with_name(f"{target.name}.manifest.json")
+
+
+def plain(value: Any) -> Any:
+    """Numpy's numbers as JSON takes them."""
+    return value.item()
+
+
+def warn_of_formulas(columns: Mapping[str, Sequence[str]], untouched: Sequence[str], decimal: str) -> None:
+    """Text that a spreadsheet would run as a formula, in columns that are released as they are."""
+    for name in untouched:
+        values = pa.array(columns[name], pa.string())
+        suspect = pc.and_(
+            pc.match_substring_regex(values, r"^[=+\-@\t\r]"),
+            pc.invert(pc.match_substring_regex(values, number_pattern(decimal))),
+        )
+        rows = np.flatnonzero(suspect.to_numpy(zero_copy_only=False)) + 1
+        if len(rows):
+            warnings.warn(
+                f"column {name!r} holds text that a spreadsheet would run as a formula "
+                f"(row{'s' if len(rows) > 1 else ''} {some(rows)}); open the file as text only",
+                ShoalWarning,
+                stacklevel=5,
+            )
+    risky = [name for name in columns if name[:1] in "=+-@\t\r" and name]
+    if risky:
+        warnings.warn(
+            f"column names that a spreadsheet would run as formulas: {some(map(repr, risky))}",
+            ShoalWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,133 @@
+"""The report's page: figures from a release, put into the template."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ShoalError
+from shoal.report import plots
+from shoal.space import NumericAttribute
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A numeric column before and after."""
+
+    name: str
+    before: Float
+    after: Float
+
+    def figures(self) -> list[tuple[str, str, str]]:
+        """Some statistics, before and after."""
+        functions = (("mean", np.mean), ("standard deviation", np.std), ("lowest", np.min), ("highest", np.max))
+        return [(label, number(function(self.before)), number(function(self.after))) for label, function in functions]
+
+
+def render(release: "Release") -> str:
+    """The report of a release as HTML; everything that came with the table is text, never markup."""
+    attributes = quasi_columns(release)
+    related = [*attributes, *confidential_columns(release)]
+    varying = [c for c in related if np.ptp(c.before) > 0 and np.isfinite(np.ptp(c.before))]
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("shoal.report", "."), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["number"] = number
+    return environment.get_template("page.html").render(
+        release=release,
+        manifest=release.manifest,
+        roles=release.original.roles,
+        others=release.original.others,
+        constant=release.space.constant,
+        sizes=release.partition.sizes,
+        attributes=attributes,
+        settings=settings_of(release.manifest),
+        sizes_plot=plots.group_sizes(release.partition.sizes, release.partition.k),
+        losses_plot=plots.losses(
+            [part.name for part in release.loss.attributes], [part.percent for part in release.loss.attributes]
+        ),
+        distributions_plot=plots.distributions(
+            [c.name for c in attributes], [c.before for c in attributes], [c.after for c in attributes]
+        ),
+        correlations_plot=correlation_plot(varying),
+        largest_change=largest_change(varying),
+    )
+
+
+def quasi_columns(release: "Release") -> list[Column]:
+    """The quasi-identifiers, in the units of the table."""
+    return [
+        Column(a.name, a.numbers.floats(), release.common[a.name].floats()[release.labels])
+        for a in release.space.attributes
+        if isinstance(a, NumericAttribute)
+    ]
+
+
+def confidential_columns(release: "Release") -> list[Column]:
+    """The confidential columns that are numbers: how they go with the others is what people analyse."""
+    columns = []
+    for name in release.original.roles.confidential:
+        try:
+            values = release.original.numbers(name).floats()
+        except ShoalError:  # text, or missing values
+            continue
+        columns.append(Column(name, values, values))
+    return columns
+
+
+def correlation_matrices(columns: list[Column]) -> tuple[Float, Float]:
+    """Correlations before and after; 0 with a column that a release made constant."""
+    before = np.corrcoef([c.before for c in columns])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        after = np.nan_to_num(np.corrcoef([c.after for c in columns]))
+    return before, after
+
+
+def correlation_plot(columns: list[Column]) -> str | None:
+    """The plot of correlations, if there are two columns to correlate."""
+    if len(columns) < 2:
+        return None
+    return plots.correlations([c.name for c in columns], *correlation_matrices(columns))
+
+
+def largest_change(columns: list[Column]) -> tuple[str, str, float, float] | None:
+    """The pair of columns whose correlation changed most, with both values."""
+    if len(columns) < 2:
+        return None
+    before, after = correlation_matrices(columns)
+    row, column = np.unravel_index(int(np.abs(after - before).argmax()), before.shape)
+    return columns[row].name, columns[column].name, float(before[row, column]), float(after[row, column])
+
+
+def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+    """What was done, a line each."""
+    parameters = ", ".join(f"{key}={value}" for key, value in manifest["method"]["parameters"].items())
+    lines = [
+        ("method", f"{manifest['method']['name']}({parameters})"),
+        ("scaling", manifest["scaling"]),
+        ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
+    ]
+    if manifest["weights"]:
+        lines.append(("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items())))
+    if manifest["random_state"] is not None:
+        lines.append(("seed", str(manifest["random_state"])))
+    source = manifest["input"]
+    lines.append(("input", f"{source.get('name') or source['kind']}, SHA-256 {source['sha256']}"))
+    if manifest["output"]:
+        lines.append(("output", f"{manifest['output']['name']}, SHA-256 {manifest['output']['sha256']}"))
+    return lines
+
+
+def number(value: float) -> str:
+    """A number to read: six significant digits, thousands apart."""
+    if value != 0 and not 1e-4 <= abs(value) < 1e12:
+        return f"{value:.5g}"
+    text = f"{value:,.{max(0, 5 - int(np.floor(np.log10(abs(value) or 1))))}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text).replace(",", "\u2009")

@@ -1,0 +1,182 @@
+"""A microdata table in any dataframe, and the role of each column.
+
+Identifiers are dropped, quasi-identifiers are replaced by the common values of their groups, confidential
+columns are kept as they are; so are the others, which the user is warned of, since any column may help
+to re-identify a person. What goes out has the kind, the column order, the index and the dtypes of what
+came in.
+"""
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal import numeric
+from shoal.errors import ShoalError, ShoalWarning, no_column, some
+from shoal.files import Source, read
+
+Int = NDArray[np.int64]
+Names = Iterable[str] | str | None
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What each column is to the release."""
+
+    quasi_identifiers: tuple[str, ...]
+    confidential: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, quasi_identifiers: Names, confidential: Names = None, identifiers: Names = None) -> "Roles":
+        """From lists of names, a single name or nothing."""
+        return cls(names_of(quasi_identifiers), names_of(confidential), names_of(identifiers))
+
+    def check(self, columns: Iterable[str]) -> None:
+        """Every name stands for one column, in one role, and there is a quasi-identifier."""
+        columns = list(columns)
+        if not self.quasi_identifiers:
+            raise ShoalError(
+                "no quasi-identifier: name the columns by which somebody could recognise a person, "
+                f"out of {some(map(repr, columns), 10)}"
+            )
+        given = [*self.quasi_identifiers, *self.confidential, *self.identifiers]
+        for name in given:
+            if name not in columns:
+                raise no_column(name, columns)
+        twice = [name for name, count in Counter(given).items() if count > 1]
+        if twice:
+            raise ShoalError(f"column {twice[0]!r} has two roles; give it one")
+
+    def others(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """The columns without a role."""
+        given = {*self.quasi_identifiers, *self.confidential, *self.identifiers}
+        return tuple(column for column in columns if column not in given)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of people or companies, and the role of each column."""
+
+    frame: "nw.DataFrame[Any]"
+    roles: Roles
+    source: Source | None = None
+
+    @classmethod
+    def of(cls, data: Any, roles: Roles) -> "Table":
+        """From a pandas, polars or pyarrow table, from a file's path, or from a file already read."""
+        source = read(data) if isinstance(data, (str, os.PathLike)) else data
+        if isinstance(source, Source):
+            table = cls(framed(source.table), roles, source)
+        else:
+            table = cls(framed(data), roles)
+        roles.check(table.frame.columns)
+        if len(table.frame) == 0:
+            raise ShoalError("the table is empty: it has columns but no records")
+        table._warn()
+        return table
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that leave, in their order."""
+        return [name for name in self.frame.columns if name not in self.roles.identifiers]
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The columns without a role."""
+        return self.roles.others(self.frame.columns)
+
+    def numbers(self, name: str) -> numeric.Numbers:
+        """The numbers of a column."""
+        if self.source is not None and self.source.text is not None:
+            return numeric.from_text(name, self.source.text[name], self.source.dialect.decimal)
+        return numeric.from_series(name, self.frame[name])
+
+    def replaced(self, common: Mapping[str, numeric.CommonValues], labels: Int, exact: bool) -> Any:
+        """The table to release: identifiers gone, each quasi-identifier with its groups' common values."""
+        new = [
+            column_like(self.frame, name, values, labels, keep_type=not exact)
+            for name, values in common.items()
+        ]
+        return self.frame.with_columns(*new).select(self.kept).to_native()
+
+    def _warn(self) -> None:
+        if self.others:
+            warnings.warn(
+                f"columns without a role are released as they are: {some(self.others, 10)}; "
+                "any of them may help to recognise a person",
+                ShoalWarning,
+                stacklevel=4,
+            )
+        if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(native.index):
+            warnings.warn(
+                "the index is kept in release.table (files do not get it); reset it if it identifies people",
+                ShoalWarning,
+                stacklevel=4,
+            )
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """A tuple of column names; a single one may be given as it is."""
+    if names is None:
+        return ()
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def framed(data: Any) -> "nw.DataFrame[Any]":
+    """Any dataframe behind one interface."""
+    columns = getattr(data, "columns", getattr(data, "column_names", None))
+    names = list(getattr(data, "column_names", None) or (columns if columns is not None else []))
+    duplicates = [name for name, count in Counter(map(str, names)).items() if count > 1]
+    if duplicates:
+        raise ShoalError(f"two columns of the same name: {some(map(repr, duplicates))}; rename one")
+    if not all(isinstance(name, str) for name in names):
+        odd = next(name for name in names if not isinstance(name, str))
+        raise ShoalError(f"column names must be text, not {odd!r}; rename the columns first")
+    try:
+        return nw.from_native(data, eager_only=True)
+    except TypeError:
+        if hasattr(data, "collect"):
+            raise ShoalError("a lazy table has no records yet; call collect() on it first") from None
+        raise ShoalError(
+            f"{type(data).__name__} is not a table; give a pandas, polars or pyarrow table or a file's path"
+        ) from None
+
+
+def is_counter(index: Any) -> bool:
+    """Whether a pandas index only counts the records."""
+    return type(index).__name__ == "RangeIndex"
+
+
+def column_like(
+    frame: "nw.DataFrame[Any]", name: str, values: numeric.CommonValues, labels: Int, keep_type: bool
+) -> "nw.Series[Any]":
+    """A column with the common value of each record's group, in the kind and dtype of the one it replaces."""
+    native = frame[name].to_native()
+    namespace = frame.__native_namespace__()
+    short = values.native()
+    new: Any
+    if frame.implementation.is_pyarrow():
+        made = namespace.array(short, type=native.type if keep_type and not is_text(native.type) else None)
+        new = namespace.chunked_array([made.take(namespace.array(labels))])
+    elif frame.implementation.is_polars():
+        new = namespace.Series(name, short, dtype=native.dtype if keep_type else None).gather(labels)
+    else:
+        new = namespace.Series(short, name=name, dtype=native.dtype if keep_type else None).take(labels)
+        new.index = native.index
+    return nw.from_native(new, series_only=True).alias(name)
+
+
+def is_text(type: Any) -> bool:
+    """Whether an Arrow type is text: a column of codes such as 01234, which a release turns into numbers."""
+    return str(type) in ("string", "large_string")
