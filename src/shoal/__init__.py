@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize import anonymize
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
     from shoal.methods import MDAV
     from shoal.partition import Partition
+    from shoal.pipeline import anonymize
     from shoal.release import Release
     from shoal.verification import verify
 
@@ -21,7 +21,7 @@ _HOMES = {
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
-    "anonymize": "shoal.anonymize",
+    "anonymize": "shoal.pipeline",
     "inspect": "shoal.inspection",
     "verify": "shoal.verification",
 }
@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     found = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = found  # also where a submodule has the same name, such as shoal.anonymize
+    globals()[name] = found
     return found
 
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -30,16 +30,26 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")]
+File = Annotated[
+    str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")
+]
 Quasi = Annotated[
     list[str],
-    typer.Option("-q", "--quasi-identifiers", metavar="A,B", help="Columns by which a person could be recognised."),
+    typer.Option(
+        "-q", "--quasi-identifiers", metavar="A,B", help="Columns by which a person could be recognised."
+    ),
 ]
 Anonymity = Annotated[str | None, typer.Option("-k", metavar="K", help="Least number of records in a group.")]
-Delimiter = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")]
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")
+]
 Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fields (detected).")]
-Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
-DecimalSign = Annotated[str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")]
+Encoding = Annotated[
+    str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")
+]
+DecimalSign = Annotated[
+    str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", "-f", help="Replace files that exist.")]
@@ -56,7 +66,9 @@ def version(asked: bool) -> None:
 
 @app.callback()
 def shoal_command(
-    _: Annotated[bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")] = False,
+    _: Annotated[
+        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """k-anonymous microaggregation: publish the table, and hide every person in a shoal of at least k."""
 
@@ -77,15 +89,21 @@ def anonymize(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The release; - for standard output.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML report, for your eyes.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an HTML report, for your eyes.")
+    ] = None,
     method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [mdav]")] = None,
-    scaling: Annotated[str | None, typer.Option(metavar="NAME", help="zscore, range, robust or none. [zscore]")] = None,
+    scaling: Annotated[
+        str | None, typer.Option(metavar="NAME", help="zscore, range, robust or none. [zscore]")
+    ] = None,
     weight: Annotated[
         list[str], typer.Option(metavar="A=2", help="How much a quasi-identifier counts; repeat for more.")
     ] = [],  # noqa: B006
     aggregate: Annotated[str | None, typer.Option(metavar="NAME", help="mean or median. [mean]")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Release plain centroids, not rounded.")] = False,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")
+    ] = None,
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
@@ -102,7 +120,7 @@ def anonymize(
     shoal anonymize people.csv -k 5 -q age,zip,income -c diagnosis -i name -o safe.csv --report safe.html
     """
     dialect = dialect_of(delimiter, quote, encoding, decimal)
-    settings = {
+    settings: dict[str, Any] = {
         "k": None if k is None else whole_k(k),
         "quasi_identifiers": split(quasi_identifiers),
         "confidential": split(confidential),
@@ -125,11 +143,13 @@ def anonymize(
     elif "k" not in settings:
         raise ShoalError("k is missing: say how many records must look alike at least, for example -k 5")
     if output is None:
-        raise ShoalError("no output: say where to write the release, for example -o safe.csv, or -o - for standard output")
+        raise ShoalError(
+            "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
+        )
     check_outputs(file, output, report, overwrite)
 
-    from shoal.anonymize import anonymize as run
     from shoal.files import read
+    from shoal.pipeline import anonymize as run
 
     with collected_warnings(show=not as_json) as noted:
         source = read(file, **dialect)
@@ -142,11 +162,15 @@ def anonymize(
             release.report(report, overwrite)
     say = sys.stderr if output == "-" else sys.stdout
     if as_json:
-        print(json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say)
+        print(
+            json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say
+        )
     elif not quiet:
         print_summary(release, verification, output, report, say)
     if expected is not None and expected["output"] and expected["output"]["sha256"] != written_hash(release):
-        raise Failed("the release differs from the recipe's: made by another version, or written in another format")
+        raise FailedError(
+            "the release differs from the recipe's: made by another version, or written in another format"
+        )
 
 
 @app.command()
@@ -171,10 +195,18 @@ def verify(
     found = run(file, split(quasi_identifiers), **dialect_of(delimiter, quote, encoding, decimal))
     below = found.anonymity.records_below(asked) if asked else 0
     if as_json:
-        said = {"records": found.n_records, "groups": found.n_groups, "k": found.k, "asked": asked, "below": below}
+        said = {
+            "records": found.n_records,
+            "groups": found.n_groups,
+            "k": found.k,
+            "asked": asked,
+            "below": below,
+        }
         print(json.dumps(said, indent=2))
     elif not quiet:
-        print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}")
+        print(
+            f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}"
+        )
         if asked:
             verdict = "it is" if not below else f"it is not: {below} records are in smaller groups"
             print(f"{asked}-anonymous? {verdict}")
@@ -209,7 +241,9 @@ def inspect(
     print(f"\n{found.records} records", end="")
     if found.unique is not None:
         share = 100 * found.unique / found.records
-        print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
+        print(
+            f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end=""
+        )
     print("\nThe roles are suggestions: you decide what others may know.")
     if quasi := found.suggested("quasi-identifier"):
         parts = [f"shoal anonymize {file} -k 5 -q {joined(quasi)}"]
@@ -225,7 +259,13 @@ def methods(as_json: AsJson = False) -> None:
 
     if as_json:
         listed = [
-            {"name": name, "class": kind.__name__, "idea": kind.idea, "cost": kind.cost, "reference": kind.reference}
+            {
+                "name": name,
+                "class": kind.__name__,
+                "idea": kind.idea,
+                "cost": kind.cost,
+                "reference": kind.reference,
+            }
             for name, kind in METHODS.items()
         ]
         print(json.dumps(listed, indent=2))
@@ -236,7 +276,9 @@ def methods(as_json: AsJson = False) -> None:
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put the files.")] = Path("shoal-demo"),
+    folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put the files.")] = Path(
+        "shoal-demo"
+    ),
     overwrite: Overwrite = False,
 ) -> None:
     """Anonymize a clinic's table of 3000 invented patients, from end to end."""
@@ -258,7 +300,10 @@ def demo(
     app(command, standalone_mode=False)
 
 
-class Failed(Exception):
+INTERRUPTED = 130
+
+
+class FailedError(Exception):
     """The work was done and its result is not what was asked for: exit status 1."""
 
 
@@ -267,14 +312,16 @@ def main() -> NoReturn:
     try:
         status = app(standalone_mode=False) or 0
         sys.stdout.flush()
-    except Failed as error:
+        if status == INTERRUPTED:  # typer turns an interrupt into a status
+            raise KeyboardInterrupt
+    except FailedError as error:
         status = complain(str(error), 1)
     except ShoalError as error:
         status = complain(str(error), 2)
     except typer.TyperException as error:
         status = complain(error.format_message(), 2)
     except (KeyboardInterrupt, typer.Abort):
-        status = complain("interrupted; nothing was left half written", 130)
+        status = complain("interrupted; nothing was left half written", INTERRUPTED)
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
@@ -343,9 +390,7 @@ def dialect_of(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def from_recipe(
-    path: Path, file: str | None
-) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
+def from_recipe(path: Path, file: str | None) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
     """The input, the settings, the dialect and the whole of a recipe."""
     from shoal.manifest import arguments_of, load_recipe
 
@@ -469,7 +514,7 @@ def span(low: Any, high: Any) -> str:
     return f"{low:g} to {high:g}" if isinstance(low, float) else f"{low} to {high}"
 
 
-def print_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """A plain table, as wide as the terminal; column names are text, never markup."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console

@@ -3,19 +3,150 @@
 import numpy as np
 import pyarrow as pa
 
-_FIRST = (
-    "Ada Alba Amir Anna Ben Bruno Carla Chen Clara Dana David Elif Emil Emma Eva Felix Finn Greta Hana Hugo Ida "
-    "Ines Ivan Jana Jonas Julia Kai Karim Lara Lena Leo Lina Luca Maja Malik Marta Mia Mila Milan Nadia Nils Nina "
-    "Noah Nora Omar Oskar Paul Petra Pia Rosa Ruth Sami Sara Sofia Sven Tara Theo Tim Tom Vera Yusuf Zoe"
-).split()
-_LAST = (
-    "Abel Acosta Albers Almeida Anders Bauer Becker Berg Blanco Braun Carlsen Castro Conti Costa Dahl Demir Diaz "
-    "Ebert Engel Faber Fischer Fontana Franke Garcia Gomez Gruber Haas Hansen Horvat Ivanov Jansen Kaya Keller "
-    "Klein Koch Kovac Krause Lang Larsen Lopez Maier Marino Meyer Moreau Nagy Neumann Novak Olsen Ortiz Peters "
-    "Popov Ramos Richter Romano Roth Russo Sanchez Santos Schmid Silva Simon Torres Vogel Wagner Weber Wolf Yilmaz"
-).split()
+_FIRST = [
+    "Ada",
+    "Alba",
+    "Amir",
+    "Anna",
+    "Ben",
+    "Bruno",
+    "Carla",
+    "Chen",
+    "Clara",
+    "Dana",
+    "David",
+    "Elif",
+    "Emil",
+    "Emma",
+    "Eva",
+    "Felix",
+    "Finn",
+    "Greta",
+    "Hana",
+    "Hugo",
+    "Ida",
+    "Ines",
+    "Ivan",
+    "Jana",
+    "Jonas",
+    "Julia",
+    "Kai",
+    "Karim",
+    "Lara",
+    "Lena",
+    "Leo",
+    "Lina",
+    "Luca",
+    "Maja",
+    "Malik",
+    "Marta",
+    "Mia",
+    "Mila",
+    "Milan",
+    "Nadia",
+    "Nils",
+    "Nina",
+    "Noah",
+    "Nora",
+    "Omar",
+    "Oskar",
+    "Paul",
+    "Petra",
+    "Pia",
+    "Rosa",
+    "Ruth",
+    "Sami",
+    "Sara",
+    "Sofia",
+    "Sven",
+    "Tara",
+    "Theo",
+    "Tim",
+    "Tom",
+    "Vera",
+    "Yusuf",
+    "Zoe",
+]
+_LAST = [
+    "Abel",
+    "Acosta",
+    "Albers",
+    "Almeida",
+    "Anders",
+    "Bauer",
+    "Becker",
+    "Berg",
+    "Blanco",
+    "Braun",
+    "Carlsen",
+    "Castro",
+    "Conti",
+    "Costa",
+    "Dahl",
+    "Demir",
+    "Diaz",
+    "Ebert",
+    "Engel",
+    "Faber",
+    "Fischer",
+    "Fontana",
+    "Franke",
+    "Garcia",
+    "Gomez",
+    "Gruber",
+    "Haas",
+    "Hansen",
+    "Horvat",
+    "Ivanov",
+    "Jansen",
+    "Kaya",
+    "Keller",
+    "Klein",
+    "Koch",
+    "Kovac",
+    "Krause",
+    "Lang",
+    "Larsen",
+    "Lopez",
+    "Maier",
+    "Marino",
+    "Meyer",
+    "Moreau",
+    "Nagy",
+    "Neumann",
+    "Novak",
+    "Olsen",
+    "Ortiz",
+    "Peters",
+    "Popov",
+    "Ramos",
+    "Richter",
+    "Romano",
+    "Roth",
+    "Russo",
+    "Sanchez",
+    "Santos",
+    "Schmid",
+    "Silva",
+    "Simon",
+    "Torres",
+    "Vogel",
+    "Wagner",
+    "Weber",
+    "Wolf",
+    "Yilmaz",
+]
 _REGIONS = np.array([10100, 10400, 20300, 22500, 34100, 40200, 50600, 60300, 70500, 80300])
-_DIAGNOSES = ("none", "asthma", "hypertension", "diabetes", "arthritis", "depression", "migraine", "heart failure")
+_DIAGNOSES = (
+    "none",
+    "asthma",
+    "hypertension",
+    "diabetes",
+    "arthritis",
+    "depression",
+    "migraine",
+    "heart failure",
+)
 
 
 def clinic(n: int = 3000, seed: int = 2024) -> pa.Table:
@@ -70,7 +201,7 @@ def diagnoses(rng: np.random.Generator, age: np.ndarray, bmi: np.ndarray) -> lis
 
 
 def sme() -> pa.Table:
-    """Eleven small or medium enterprises, the running example of Domingo-Ferrer, Sebe and Solanas (2008), Table 1."""
+    """Eleven small companies: the running example of Domingo-Ferrer, Sebe and Solanas (2008), Table 1."""
     return pa.table(
         {
             "company": [

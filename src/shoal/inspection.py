@@ -14,15 +14,17 @@ from shoal.table import framed
 
 Role = Literal["identifier", "quasi-identifier", "confidential", "other"]
 
-_IDENTIFIER = "name first last surname email mail phone mobile fax ssn passport iban account street address url ip id"
+_IDENTIFIER = (
+    "name first last surname email mail phone mobile fax ssn passport iban account street address url ip id"
+)
 _CONFIDENTIAL = (
-    "diagnosis disease icd condition medication treatment drug salary wage turnover profit debt religion crime "
-    "offence grade test result hiv"
+    "diagnosis disease icd condition medication treatment drug salary wage turnover profit debt religion "
+    "crime offence grade test result hiv"
 )
 _QUASI = (
-    "age birth born year dob date zip post postcode postal height weight income sex gender race ethnic education "
-    "marital occupation job city town region county state country household children employees surface "
-    "nationality hours"
+    "age birth born year dob date zip post postcode postal height weight income sex gender race ethnic "
+    "education marital occupation job city town region county state country household children employees "
+    "surface nationality hours"
 )
 
 
@@ -98,9 +100,14 @@ def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role,
         return "identifier", "a different text in every record: names a person directly"
     if number:
         word = matched(name, _QUASI)
-        return "quasi-identifier", (f"called {word!r}: " if word else "") + f"{distinct} different numbers may be known to others"
+        return "quasi-identifier", (
+            f"called {word!r}: " if word else ""
+        ) + f"{distinct} different numbers may be known to others"
     if word := matched(name, _QUASI):
-        return "other", f"called {word!r}: people are recognised by it, but it is not a number; encode it or drop it"
+        return (
+            "other",
+            f"called {word!r}: people are recognised by it, but it is not a number; encode it or drop it",
+        )
     return "other", f"{distinct} different values that are not numbers: check whether others may know them"
 
 
@@ -111,8 +118,11 @@ def matched(name: str, words: str) -> str | None:
     return next((part for part in parts if part in listed), None)
 
 
-def is_number(type: pa.DataType) -> bool:
+def is_number(kind: pa.DataType) -> bool:
     """Whether a column can be a quasi-identifier."""
     return bool(
-        pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type) or pa.types.is_boolean(type)
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_boolean(kind)
     )

@@ -86,7 +86,9 @@ def arguments_of(recipe: Manifest) -> dict[str, Any]:
     """The arguments of `anonymize` that repeat a release."""
     name = recipe["method"]["name"].lower()
     if name not in METHODS:
-        raise ShoalError(f"the recipe's method {recipe['method']['name']!r} is not known to Shoal {shoal.__version__}")
+        raise ShoalError(
+            f"the recipe's method {recipe['method']['name']!r} is not known to Shoal {shoal.__version__}"
+        )
     roles = recipe["roles"]
     return {
         "quasi_identifiers": roles["quasi_identifiers"],

@@ -118,7 +118,7 @@ class Fixed(Numbers):
             scale = 10**self.decimals
             values = ((self.origin + total / parts) / scale).astype(np.float64)
             return RealValues(values, values * scale - self.origin)
-        above = nearest_even(total, parts)
+        above = nearest_even(total, parts, self.origin)
         fits = abs(self.origin) < _SAFE and above.dtype == np.int64
         units = self.origin + (above if fits else above.astype(object))
         return FixedValues(self, units, above.astype(np.float64))
@@ -143,7 +143,7 @@ class FixedValues(CommonValues):
                 return [Decimal(text) for text in self._digits(".", 0)]
             case kind:
                 scale = 10**self.numbers.decimals
-                return (self.units / scale).astype(kind)
+                return np.asarray(self.units / scale, dtype=kind)
 
     def text(self, decimal_sign: str = ".") -> list[str]:
         """Every value with the column's number of decimals and its leading zeros."""
@@ -155,11 +155,8 @@ class FixedValues(CommonValues):
         decimals = self.numbers.decimals
         if decimals == 0:
             return [f"{unit:0{width}d}" for unit in self.units]
-        scale = 10**decimals
-        return [
-            f"{'-' if unit < 0 else ''}{abs(unit) // scale:0{width}d}{decimal_sign}{abs(unit) % scale:0{decimals}d}"
-            for unit in self.units
-        ]
+        parts = [("-" if unit < 0 else "", *divmod(abs(unit), 10**decimals)) for unit in self.units]
+        return [f"{sign}{whole}{decimal_sign}{rest:0{decimals}d}" for sign, whole, rest in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +168,7 @@ class Real(Numbers):
 
     @property
     def _exponent(self) -> int:
-        return int(np.frexp(np.abs(self.values).max())[1])
+        return int(np.frexp(np.abs(self.values).max())[1]) - 1
 
     @property
     def unit(self) -> float:  # type: ignore[override]
@@ -179,7 +176,7 @@ class Real(Numbers):
         return float(np.ldexp(1.0, self._exponent))
 
     def raw(self) -> Float:
-        """The values, scaled by a power of two into (-1, 1)."""
+        """The values, scaled by a power of two into (-2, 2)."""
         return np.ldexp(self.values, -self._exponent)
 
     def floats(self) -> Float:
@@ -234,11 +231,11 @@ def doubled_medians(values: NDArray[Any], order: Int, starts: Int) -> NDArray[An
     return np.asarray(ranked[starts[:-1] + (sizes - 1) // 2] + ranked[starts[:-1] + sizes // 2])
 
 
-def nearest_even(numerator: NDArray[Any], denominator: Int) -> NDArray[Any]:
-    """The whole numbers nearest to fractions of non-negative whole numbers, ties to even."""
-    whole, rest = np.divmod(numerator, denominator)
-    twice = 2 * rest
-    up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))
+def nearest_even(numerator: NDArray[Any], denominator: Int, origin: int) -> NDArray[Any]:
+    """The whole numbers nearest to fractions, a tie going where the number plus the origin is even."""
+    whole, rest = numerator // denominator, numerator % denominator
+    odd = (whole + origin % 2) % 2 == 1
+    up = (2 * rest > denominator) | ((2 * rest == denominator) & odd)
     return np.asarray(whole + up.astype(np.int64))
 
 
@@ -257,7 +254,9 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
         return from_objects(name, series.to_list())
     if dtype.is_integer():
         values = np.asarray(series.to_numpy())
-        return Fixed.of(values if values.dtype.kind in "iu" else np.array(series.to_list(), object), 0, "integer")
+        return Fixed.of(
+            values if values.dtype.kind in "iu" else np.array(series.to_list(), object), 0, "integer"
+        )
     if dtype.is_float():
         return from_floats(name, np.asarray(series.to_numpy()))
     if dtype == nw.Object:
@@ -272,7 +271,9 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
             f"column {name!r} holds text, not numbers (row 1: {str(series[0])!r}); "
             "turn it into numbers or leave it out of the quasi-identifiers"
         )
-    raise ShoalError(f"column {name!r} of type {dtype} cannot be a quasi-identifier; turn it into numbers first")
+    raise ShoalError(
+        f"column {name!r} of type {dtype} cannot be a quasi-identifier; turn it into numbers first"
+    )
 
 
 def from_objects(name: str, values: list[Any]) -> Numbers:
@@ -323,7 +324,7 @@ def from_floats(name: str, values: NDArray[Any], decimals: int | None = None) ->
 def has_decimals(values: NDArray[Any], decimals: int) -> bool:
     """Whether every value is the float nearest to a number with so many decimals."""
     scale = 10.0**decimals
-    if decimals > MOST_DECIMALS or np.abs(values.astype(np.float64)).max() * scale >= _EXACT:
+    if decimals > MOST_DECIMALS or np.abs(values.astype(np.float64)).max() >= _EXACT / scale:
         return False
     back = np.rint(values.astype(np.float64) * scale) / scale
     return bool(np.array_equal(back.astype(values.dtype), values))

@@ -1,4 +1,4 @@
-"""A release: the table to hand on, the groups behind it, what it lost; written whole, verified, with a manifest."""
+"""A release: the table to hand on, the groups behind it, what it lost; written whole and verified."""
 
 import hashlib
 import json
@@ -122,9 +122,9 @@ class Release:
 
     def _write_to(self, temporary: Path, target: Path) -> Dialect | None:
         """Write the bytes of the release; returns the dialect where it is a CSV file."""
-        format = format_of(target)
-        if format != "csv":
-            write(nw.from_native(self.table, eager_only=True).to_arrow(), temporary, format)
+        kind = format_of(target)
+        if kind != "csv":
+            write(nw.from_native(self.table, eager_only=True).to_arrow(), temporary, kind)
             return None
         source = self.original.source
         dialect = source.dialect if source else Dialect()
@@ -156,10 +156,13 @@ class Release:
         verification = verify(written, self.original.roles.quasi_identifiers, **given)
         if verification.k < self.partition.k:
             raise ShoalError(
-                f"the file as written is only {verification.k}-anonymous, not {self.partition.k}; it was not released"
+                f"the file as written is only {verification.k}-anonymous, not {self.partition.k}; "
+                "it was not released"
             )
         if verification.columns != self.original.kept or verification.n_records != len(self.original):
-            raise ShoalError("the file as written reads back with other columns or records; it was not released")
+            raise ShoalError(
+                "the file as written reads back with other columns or records; it was not released"
+            )
         return verification
 
 

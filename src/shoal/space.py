@@ -25,7 +25,7 @@ Scaling = Literal["zscore", "range", "robust", "none"]
 
 SCALINGS: tuple[Scaling, ...] = ("zscore", "range", "robust", "none")
 AGGREGATES: tuple[Aggregate, ...] = ("mean", "median")
-_LARGEST = 1e150  # coordinates beyond this have squared distances that overflow
+_LARGEST = 1e150  # beyond this, and below its inverse, squares leave the range of a double
 
 
 class Attribute(ABC):
@@ -97,7 +97,9 @@ class Space:
     points: Float
 
     @classmethod
-    def of(cls, table: Table, scaling: Scaling = "zscore", weights: Mapping[str, float] | None = None) -> "Space":
+    def of(
+        cls, table: Table, scaling: Scaling = "zscore", weights: Mapping[str, float] | None = None
+    ) -> "Space":
         """Scale and weight the quasi-identifiers; constant ones take no part in the distance."""
         if scaling not in SCALINGS:
             hint = nearest_name(str(scaling), SCALINGS)
@@ -137,12 +139,12 @@ def centre_and_spread(name: str, raw: Float, scaling: Scaling, unit: float) -> t
             low, middle, high = np.quantile(raw, [0.25, 0.5, 0.75])
             if low == high:
                 raise ShoalError(
-                    f"column {name!r} has the same value in its middle half, so its interquartile range is 0; "
+                    f"column {name!r} has one value in its middle half, so its interquartile range is 0; "
                     "use scaling 'zscore' or 'range'"
                 )
             return float(middle), float(high - low)
         case "none":
-            if np.abs(raw).max() * unit > _LARGEST or unit == 0:
+            if not 1 / _LARGEST < np.abs(raw).max() * unit < _LARGEST:
                 raise ShoalError(
                     f"column {name!r} holds numbers too large or too small to square; use scaling 'zscore'"
                 )

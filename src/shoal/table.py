@@ -11,7 +11,6 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -118,7 +117,9 @@ class Table:
                 ShoalWarning,
                 stacklevel=4,
             )
-        if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(native.index):
+        if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(
+            native.index
+        ):
             warnings.warn(
                 "the index is kept in release.table (files do not get it); reset it if it identifies people",
                 ShoalWarning,
@@ -135,8 +136,10 @@ def names_of(names: Names) -> tuple[str, ...]:
 
 def framed(data: Any) -> "nw.DataFrame[Any]":
     """Any dataframe behind one interface."""
-    columns = getattr(data, "columns", getattr(data, "column_names", None))
-    names = list(getattr(data, "column_names", None) or (columns if columns is not None else []))
+    if nw.dependencies.is_polars_lazyframe(data):
+        raise ShoalError("a lazy table has no records yet; call collect() on it first")
+    # Asked for before narwhals sees them: some dataframes can hold names that it cannot.
+    names = list(getattr(data, "column_names", getattr(data, "columns", ())))
     duplicates = [name for name, count in Counter(map(str, names)).items() if count > 1]
     if duplicates:
         raise ShoalError(f"two columns of the same name: {some(map(repr, duplicates))}; rename one")
@@ -146,8 +149,6 @@ def framed(data: Any) -> "nw.DataFrame[Any]":
     try:
         return nw.from_native(data, eager_only=True)
     except TypeError:
-        if hasattr(data, "collect"):
-            raise ShoalError("a lazy table has no records yet; call collect() on it first") from None
         raise ShoalError(
             f"{type(data).__name__} is not a table; give a pandas, polars or pyarrow table or a file's path"
         ) from None
@@ -174,9 +175,10 @@ def column_like(
     else:
         new = namespace.Series(short, name=name, dtype=native.dtype if keep_type else None).take(labels)
         new.index = native.index
-    return nw.from_native(new, series_only=True).alias(name)
+    column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(name)
+    return column
 
 
-def is_text(type: Any) -> bool:
+def is_text(kind: Any) -> bool:
     """Whether an Arrow type is text: a column of codes such as 01234, which a release turns into numbers."""
-    return str(type) in ("string", "large_string")
+    return str(kind) in ("string", "large_string")

@@ -1,7 +1,7 @@
 """Verifying a file, whoever wrote it: how many records share their quasi-identifiers, from its bytes."""
 
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from shoal.files import read
@@ -33,7 +33,7 @@ class Verification:
         return self.anonymity.n_records
 
 
-def verify(path: str | Path, quasi_identifiers: Names, **dialect: Any) -> Verification:
+def verify(path: str | os.PathLike[str], quasi_identifiers: Names, **dialect: Any) -> Verification:
     """Count the groups of a file on its quasi-identifiers; CSV values are compared as text.
 
     `dialect` may hold the delimiter, quote, encoding and decimal sign of a CSV file.

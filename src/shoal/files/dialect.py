@@ -36,7 +36,11 @@ class Dialect:
 
 def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
     """The text of a file and its encoding."""
-    for mark, marked in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+    for mark, marked in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
         if encoding is None and content.startswith(mark):
             encoding = marked
     if content.startswith(b"PK\x03\x04"):
@@ -73,10 +77,12 @@ def detect(
         for q, mark in enumerate([quote] if quote else _QUOTES)
         if (rows := parsed(sample, separator, mark)) and is_rectangular(rows) and not still_quoted(rows)
     ]
-    if fits:
+    header = sample.lstrip().split("\n", 1)[0]
+    likely = delimiter or max(_DELIMITERS, key=header.count)
+    if fits and (max(fits)[0] > 1 or likely not in header):
         *_, separator, mark = max(fits)
     else:  # not rectangular: the reader will say where
-        separator, mark = delimiter or likely_delimiter(sample), quote or '"'
+        separator, mark = likely, quote or '"'
     newline = "\r\n" if "\r\n" in sample else "\n"
     rows = parsed(sample, separator, mark)
     return Dialect(separator, mark, encoding, decimal or decimal_sign(rows, separator), newline)
@@ -107,15 +113,10 @@ def is_rectangular(rows: list[list[str]]) -> bool:
 def still_quoted(rows: list[list[str]]) -> bool:
     """Whether some column still wears quotes in every record, so that the other quote is the right one."""
     return any(
-        len(rows) > 1 and all(len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES for value in column)
+        len(rows) > 1
+        and all(len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES for value in column)
         for column in zip(*rows[1:], strict=True)
     )
-
-
-def likely_delimiter(sample: str) -> str:
-    """The delimiter that the header has most of."""
-    header = sample.split("\n", 1)[0]
-    return max(_DELIMITERS, key=header.count)
 
 
 def decimal_sign(rows: list[list[str]], delimiter: str) -> str:

@@ -4,6 +4,7 @@ import csv
 import gzip
 import hashlib
 import io
+import os
 import re
 import sys
 import zlib
@@ -37,7 +38,7 @@ class Source:
     dialect: Dialect = field(default_factory=Dialect)
 
 
-def read(path: str | Path, **given: Any) -> Source:
+def read(path: str | os.PathLike[str], **given: Any) -> Source:
     """Read a CSV (also gzipped), Parquet or Arrow IPC file; `-` is standard input.
 
     The format follows from the name, or from the content where the name does not tell. `given` may hold
@@ -58,7 +59,7 @@ def read(path: str | Path, **given: Any) -> Source:
             return Source(name, source_path, sha256, "csv", typed(text, dialect), text, dialect)
 
 
-def contents_of(path: str | Path) -> tuple[str, bytes]:
+def contents_of(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     """The name and the bytes of a file or of standard input."""
     if str(path) == "-":
         return "standard input", sys.stdin.buffer.read()
@@ -127,14 +128,14 @@ def read_csv(name: str, content: bytes, given: dict[str, Any]) -> tuple[pa.Table
     text, encoding = decode(content, name, given.get("encoding"))
     if not text.strip():
         raise ShoalError(f"{name} is empty: it has neither a header nor records")
-    dialect = detect(
-        text, name, encoding, given.get("delimiter"), given.get("quote"), given.get("decimal")
-    )
+    dialect = detect(text, name, encoding, given.get("delimiter"), given.get("quote"), given.get("decimal"))
     reader = csv.reader(io.StringIO(text), delimiter=dialect.delimiter, quotechar=dialect.quote)
     header = next(row for row in reader if row)
     duplicates = [column for column, count in Counter(header).items() if count > 1]
     if duplicates:
-        raise ShoalError(f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one")
+        raise ShoalError(
+            f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one"
+        )
     try:
         table = pyarrow.csv.read_csv(
             io.BytesIO(text.encode("utf-8")),
@@ -166,7 +167,9 @@ def ragged(name: str, error: Exception) -> ShoalError:
 
 def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
     """The columns of a CSV file with types: whole numbers, numbers, or text where any value is not one."""
-    return pa.table([typed_column(column, dialect.decimal) for column in text.columns], names=text.column_names)
+    return pa.table(
+        [typed_column(column, dialect.decimal) for column in text.columns], names=text.column_names
+    )
 
 
 def typed_column(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:

@@ -37,10 +37,10 @@ def format_of(path: Path) -> Format:
     return _SUFFIXES[suffix]
 
 
-def write(table: pa.Table, path: Path, format: Format) -> None:
+def write(table: pa.Table, path: Path, as_format: Format) -> None:
     """Write an Arrow table as Parquet or Arrow IPC, without metadata beyond that of its columns."""
     bare = table.replace_schema_metadata(None)
-    if format == "parquet":
+    if as_format == "parquet":
         pyarrow.parquet.write_table(bare, path)
     else:
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, bare.schema) as writer:
@@ -53,11 +53,9 @@ def write_csv(
     """Write columns of text as CSV; gzipped without a name or a time in it, so that bytes repeat."""
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("wb"))
-        binary = (
-            stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0)) if zipped else raw
-        )
+        binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0)) if zipped else raw
         text = stack.enter_context(
-            io.TextIOWrapper(binary, encoding=dialect.encoding, newline="", write_through=False)  # type: ignore[arg-type]
+            io.TextIOWrapper(binary, encoding=dialect.encoding, newline="", write_through=False)
         )
         writer = csv.writer(
             text, delimiter=dialect.delimiter, quotechar=dialect.quote, lineterminator=dialect.newline

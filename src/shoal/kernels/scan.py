@@ -23,7 +23,7 @@ def squared_distance(a: Float, b: Float) -> float:
 @nb.njit(cache=True)
 def farthest(X: Float, free: Int, point: Float) -> int:
     """The free record farthest from a point, the lowest index among equals."""
-    best = free[0]
+    best: int = free[0]
     reach = -1.0
     for position in range(free.shape[0]):
         distance = squared_distance(X[free[position]], point)

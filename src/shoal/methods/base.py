@@ -1,7 +1,8 @@
 """What every method shares: parameters checked once, scikit-learn's protocol, and a valid partition.
 
 A method is a subclass with `_parameters` and `_group(X, progress) -> labels`. It works on the points as
-given; scaling belongs to `shoal.space` and to the user.
+given; scaling belongs to `shoal.space` and to the user. To scikit-learn it is a transformer and not a
+clusterer: groups of k do not look for clusters, and a cluster of a thousand records is cut into many.
 """
 
 from abc import abstractmethod
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,7 +29,7 @@ LARGEST = 1e150
 """Coordinates beyond this have squared distances that overflow."""
 
 
-class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The base of all methods: points and k in, a partition into groups of at least k out.
 
     Attributes
@@ -69,24 +70,24 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """
         for name, rule in self._parameters.items():
             rule.check(name, getattr(self, name))
-        X = validate_data(self, X, dtype=np.float64, order="C")
-        if self.k > len(X):
+        points: Float = validate_data(self, X, dtype=np.float64, order="C")
+        if self.k > len(points):
             raise ShoalError(
-                f"k={self.k} is more than there are records (n_samples={len(X)}); choose k <= {len(X)}"
+                f"k={self.k} is more than there are records (n_samples={len(points)}); choose a smaller k"
             )
-        if np.abs(X).max() > LARGEST:
-            column = int(np.abs(X).max(axis=0).argmax())
+        if np.abs(points).max() > LARGEST:
+            column = int(np.abs(points).max(axis=0).argmax())
             raise ShoalError(
                 f"column {column} of X holds values above {LARGEST:g}, whose squares overflow; scale it first"
             )
-        self.partition_ = Partition(X, self._group(X, progress), self.k)
+        self.partition_ = Partition(points, self._group(points, progress), self.k)
         self.labels_ = self.partition_.labels
         self.centroids_ = self.partition_.centroids
         self.sizes_ = self.partition_.sizes
         self.n_groups_ = self.partition_.n_groups
         self.sse_ = self.partition_.sse
         self.information_loss_ = self.partition_.information_loss
-        self._known = known_records(X, self.labels_)
+        self._known = known_records(points, self.labels_)
         return self
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Int:
@@ -105,14 +106,14 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         put into different groups, the group of the first is used; `fit_transform` tells them apart.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        points: Float = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         keys, groups = self._known
-        wanted = fingerprints(X)
+        wanted = fingerprints(points)
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         known = keys[place] == wanted
         chosen = groups[place]
         if not known.all():
-            chosen[~known] = pairwise_distances_argmin(X[~known], self.centroids_)
+            chosen[~known] = pairwise_distances_argmin(points[~known], self.centroids_)
         return self.centroids_[chosen]
 
 

@@ -28,9 +28,7 @@ class Whole:
     def check(self, name: str, value: object) -> int:
         """The value as an int; True and 2.0 are not whole numbers here, they are mistakes."""
         if isinstance(value, bool) or not isinstance(value, Integral):
-            raise ShoalError(
-                f"{name} must be a whole number of at least {self.minimum}, not {value!r}"
-            )
+            raise ShoalError(f"{name} must be a whole number of at least {self.minimum}, not {value!r}")
         if value < self.minimum:
             raise ShoalError(f"{name} must be at least {self.minimum}, not {value}")
         return int(value)

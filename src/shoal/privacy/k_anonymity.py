@@ -65,10 +65,10 @@ def codes_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
         floats = column.to_numpy(zero_copy_only=False)
         bits = np.ascontiguousarray(floats).view(f"i{floats.dtype.itemsize}")
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        return np.unique(np.where(missing, 0, bits), return_inverse=True)[1] * 2 + missing
+        return np.asarray(np.unique(np.where(missing, 0, bits), return_inverse=True)[1] * 2 + missing)
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
     encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
-    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)

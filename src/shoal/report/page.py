@@ -27,15 +27,23 @@ class Column:
 
     def figures(self) -> list[tuple[str, str, str]]:
         """Some statistics, before and after."""
-        functions = (("mean", np.mean), ("standard deviation", np.std), ("lowest", np.min), ("highest", np.max))
-        return [(label, number(function(self.before)), number(function(self.after))) for label, function in functions]
+        functions = (
+            ("mean", np.mean),
+            ("standard deviation", np.std),
+            ("lowest", np.min),
+            ("highest", np.max),
+        )
+        return [
+            (label, number(float(function(self.before))), number(float(function(self.after))))
+            for label, function in functions
+        ]
 
 
 def render(release: "Release") -> str:
     """The report of a release as HTML; everything that came with the table is text, never markup."""
     attributes = quasi_columns(release)
     related = [*attributes, *confidential_columns(release)]
-    varying = [c for c in related if np.ptp(c.before) > 0 and np.isfinite(np.ptp(c.before))]
+    varying = [column for column in related if column.before.min() < column.before.max()]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("shoal.report", "."), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -51,7 +59,8 @@ def render(release: "Release") -> str:
         settings=settings_of(release.manifest),
         sizes_plot=plots.group_sizes(release.partition.sizes, release.partition.k),
         losses_plot=plots.losses(
-            [part.name for part in release.loss.attributes], [part.percent for part in release.loss.attributes]
+            [part.name for part in release.loss.attributes],
+            [part.percent for part in release.loss.attributes],
         ),
         distributions_plot=plots.distributions(
             [c.name for c in attributes], [c.before for c in attributes], [c.after for c in attributes]
@@ -84,10 +93,11 @@ def confidential_columns(release: "Release") -> list[Column]:
 
 def correlation_matrices(columns: list[Column]) -> tuple[Float, Float]:
     """Correlations before and after; 0 with a column that a release made constant."""
-    before = np.corrcoef([c.before for c in columns])
+    scales = [np.abs(column.before).max() for column in columns]  # so that no square overflows
     with np.errstate(invalid="ignore", divide="ignore"):
-        after = np.nan_to_num(np.corrcoef([c.after for c in columns]))
-    return before, after
+        before = np.corrcoef([column.before / scale for column, scale in zip(columns, scales, strict=True)])
+        after = np.corrcoef([column.after / scale for column, scale in zip(columns, scales, strict=True)])
+    return np.nan_to_num(before), np.nan_to_num(after)
 
 
 def correlation_plot(columns: list[Column]) -> str | None:
@@ -115,7 +125,9 @@ def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
     ]
     if manifest["weights"]:
-        lines.append(("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items())))
+        lines.append(
+            ("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items()))
+        )
     if manifest["random_state"] is not None:
         lines.append(("seed", str(manifest["random_state"])))
     source = manifest["input"]

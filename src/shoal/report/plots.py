@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 Float = NDArray[np.float64]
 
 BEFORE, AFTER, INK = "#9aa5b1", "#0f766e", "#1f2933"
-_STYLE = {
+_STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, searchable, readable aloud
     "svg.hashsalt": "shoal",  # the same report for the same release
     "text.parse_math": False,  # a column called $x$ is called $x$
@@ -28,13 +29,16 @@ _STYLE = {
     "axes.titlecolor": INK,
 }
 _MOST_BARS = 40
-_MOST_NUMBERS = 14
+_MOST_NUMBERS = 9
+_WIDEST = 1e300
 
 
 def svg(figure: Figure) -> str:
     """A figure as an <svg> element, without the prolog of a file."""
     text = io.StringIO()
-    figure.savefig(text, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None}, transparent=True)
+    figure.savefig(
+        text, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None}, transparent=True
+    )
     whole = text.getvalue()
     return whole[whole.index("<svg") :]
 
@@ -47,6 +51,8 @@ def group_sizes(sizes: NDArray[np.int64], k: int) -> str:
         values, counts = np.unique(sizes, return_counts=True)
         if len(values) <= _MOST_BARS:
             bars = axes.bar(values.astype(str), counts, color=AFTER, width=0.7)
+            axes.set_xlim(-0.6, max(len(values), 6) - 0.4)
+            axes.margins(y=0.15)
             if len(values) <= 12:
                 axes.bar_label(bars, fontsize=8, color=INK, padding=2)
         else:
@@ -81,32 +87,36 @@ def distributions(names: Sequence[str], before: Sequence[Float], after: Sequence
             distribution(axes, name, original, released)
         for axes in grid.flat[len(names) :]:
             axes.set_visible(False)
-        grid[0, 0].legend(fontsize=8, frameon=False)
+        if grid[0, 0].has_data():
+            grid[0, 0].legend(fontsize=8, frameon=False)
         return svg(figure)
 
 
 def distribution(axes: Axes, name: str, original: Float, released: Float) -> None:
     """One attribute: filled before, a line after."""
-    low, high = float(min(original.min(), released.min())), float(max(original.max(), released.max()))
-    if not np.isfinite(high - low) or low == high:
-        edges = np.array([low - 0.5, low + 0.5]) if np.isfinite(high - low) else np.array([low / 2, high / 2])
+    if np.abs(original).max() < _WIDEST:
+        edges = bin_edges(original, released).tolist()
+        axes.hist(original, bins=edges, color=BEFORE, alpha=0.55, label="before")
+        axes.hist(released, bins=edges, histtype="step", color=AFTER, linewidth=1.4, label="after")
     else:
-        edges = np.linspace(low, high, bins_for(original, low, high) + 1)
-    axes.hist(original, bins=edges, color=BEFORE, alpha=0.55, label="before")
-    axes.hist(released, bins=edges, histtype="step", color=AFTER, linewidth=1.4, label="after")
+        axes.set_xlabel("too wide to draw")
     axes.set_title(shortened(name), loc="left")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     axes.locator_params(axis="x", nbins=5)
 
 
-def bins_for(values: Float, low: float, high: float) -> int:
-    """A bin per value where there are few, else about forty."""
-    distinct = np.unique(values)
-    if len(distinct) <= 40:
-        step = np.diff(distinct).min()
-        return int(np.clip(round((high - low) / step) + 1, 1, 40))
-    return 40
+def bin_edges(original: Float, released: Float) -> Float:
+    """About forty bins, each some whole number of the column's own steps wide, so that none is favoured."""
+    low, high = float(min(original.min(), released.min())), float(max(original.max(), released.max()))
+    distinct = np.unique(original)
+    step = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
+    steps = (high - low) / step
+    if not np.isfinite(steps) or steps > 1e9:
+        return np.linspace(low, high, _MOST_BARS + 1)
+    width = step * max(1.0, np.ceil((steps + 1) / _MOST_BARS))
+    bins = int(np.ceil((high - low + step) / width))
+    return np.asarray(low - step / 2 + width * np.arange(bins + 1))
 
 
 def correlations(names: Sequence[str], before: Float, after: Float) -> str:
@@ -116,15 +126,26 @@ def correlations(names: Sequence[str], before: Float, after: Float) -> str:
         figure = Figure(figsize=(3 * size, size + 0.5), layout="constrained")
         panels = figure.subplots(1, 3)
         ticks = [shortened(name, 14) for name in names]
-        for axes, matrix, title in zip(panels, (before, after, after - before), ("before", "after", "change"), strict=True):
-            image = axes.imshow(matrix, cmap="RdBu_r", vmin=-1, vmax=1)
+        centres = np.arange(len(names)) + 0.5
+        for axes, matrix, title in zip(
+            panels, (before, after, after - before), ("before", "after", "change"), strict=True
+        ):
+            image = axes.pcolormesh(matrix, cmap="RdBu_r", vmin=-1, vmax=1)
+            axes.set_aspect("equal")
+            axes.invert_yaxis()
             axes.set_title(title, loc="left")
-            axes.set_xticks(range(len(names)), ticks, rotation=90, fontsize=7)
-            axes.set_yticks(range(len(names)), ticks if axes is panels[0] else [], fontsize=7)
+            axes.set_xticks(centres, ticks, rotation=90, fontsize=7)
+            axes.set_yticks(
+                centres if axes is panels[0] else [], ticks if axes is panels[0] else [], fontsize=7
+            )
             axes.tick_params(length=0)
             if len(names) <= _MOST_NUMBERS:
                 number_cells(axes, matrix)
-        figure.colorbar(image, ax=list(panels), shrink=0.7, pad=0.01)
+            for spine in axes.spines.values():
+                spine.set_visible(False)
+        bar = figure.colorbar(image, ax=list(panels), shrink=0.7, pad=0.01)
+        bar.n_rasterize = 1000  # shapes, not a picture of them
+        bar.update_normal(image)
         return svg(figure)
 
 
@@ -133,7 +154,7 @@ def number_cells(axes: Axes, matrix: Float) -> None:
     for (row, column), value in np.ndenumerate(matrix):
         colour = "white" if abs(value) > 0.6 else INK
         text = f"{value:.2f}".replace("0.", ".").replace("-.00", ".00")
-        axes.text(column, row, text, ha="center", va="center", fontsize=6, color=colour)
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=6, color=colour)
 
 
 def shortened(name: str, most: int = 24) -> str:

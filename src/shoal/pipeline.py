@@ -64,7 +64,9 @@ def anonymize(
     model = method_of(method, None if k is None else Whole(1).check("k", k))
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     if model.k > len(table):
-        raise ShoalError(f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}")
+        raise ShoalError(
+            f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}"
+        )
     space = Space.of(table, scaling, weights)
     warn_of(space, model.k)
     partition = model.fit(space.points, progress=progress).partition_
@@ -77,7 +79,9 @@ def anonymize(
         "exact": exact,
         "random_state": random_state,
     }
-    return Release(table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings))
+    return Release(
+        table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)
+    )
 
 
 def warn_of(space: Space, k: int) -> None:

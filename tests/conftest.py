@@ -1,0 +1,34 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "shoal",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("shoal")
+
+SHARED = Path(os.environ.get("SHOAL_SHARED", Path(__file__).parents[1].parent / "shared"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the benchmark data and the published figures, which is not part of the project."""
+    if not (SHARED / "data").is_dir():
+        pytest.skip(f"the benchmark data are not at {SHARED}; set SHOAL_SHARED to their folder")
+    return SHARED
+
+
+@pytest.fixture
+def people():
+    """A small table with every role, as a dictionary of columns."""
+    return {
+        "name": ["Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gil"],
+        "age": [31, 33, 62, 29, 65, 64, 30],
+        "weight": [61.5, 64.0, 80.2, 59.9, 77.7, 82.5, 63.1],
+        "diagnosis": ["flu", "none", "gout", "flu", "none", "gout", "flu"],
+    }

@@ -1,0 +1,74 @@
+import pytest
+
+from shoal.errors import ShoalError
+from shoal.files.dialect import Dialect, decode, detect
+
+
+def detected(text, **given):
+    return detect(text, "x.csv", "utf-8", **given)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(delimiter):
+    text = f"a{delimiter}b{delimiter}c\n1{delimiter}2{delimiter}x y\n3{delimiter}4{delimiter}z\n"
+    assert detected(text).delimiter == delimiter
+
+
+def test_commas_within_quotes_and_in_numbers_do_not_mislead():
+    assert detected('a;b\n"x, y";1,5\n"z, w";2,5\n') == Dialect(";", '"', "utf-8", ",", "\n")
+    assert detected('a,b\n"x; y; z",1\n"z",2\n').delimiter == ","
+    assert detected("a\n1\n2\n").delimiter == ","
+
+
+def test_the_decimal_sign_is_a_point_where_any_number_has_one():
+    assert detected("a;b\n1,5;2.5\n").decimal == "."
+    assert detected("a;b\n1;2\n").decimal == "."
+
+
+def test_single_quotes_are_found():
+    assert detected("a,b\n'x, y',1\n'z',2\n").quote == "'"
+    assert detected("a,b\n'x',1\n'z',2\n").quote == "'"
+    assert detected("a,b\nit's,1\nx,2\n").quote == '"'
+
+
+def test_line_ends_are_kept():
+    assert detected("a,b\r\n1,2\r\n").newline == "\r\n"
+
+
+def test_what_is_given_is_not_guessed():
+    assert detected("a;b\n1;2\n", delimiter=",").delimiter == ","
+    assert detected("a;b\n1,5;2\n", decimal=".").decimal == "."
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("ä,1".encode(), "utf-8"),
+        ("ä,1".encode("utf-8-sig"), "utf-8-sig"),
+        ("ä,1".encode("utf-16"), "utf-16"),
+        ("ä,1".encode("cp1252"), "cp1252"),
+        (b"\x81\xe4,1", "latin-1"),
+    ],
+)
+def test_the_encoding_is_found(content, encoding):
+    text, found = decode(content, "x.csv", None)
+    assert found == encoding
+    assert text.endswith(",1")
+
+
+def test_what_is_not_text_is_an_error():
+    with pytest.raises(ShoalError, match="binary data"):
+        decode(b"\x89PNG\x00\x01", "x.csv", None)
+    with pytest.raises(ShoalError, match="spreadsheet"):
+        decode(b"PK\x03\x04...", "x.xlsx", None)
+    with pytest.raises(ShoalError, match="is not written in ascii"):
+        decode("ä".encode(), "x.csv", "ascii")
+    with pytest.raises(ShoalError, match="unknown encoding 'utf-9'"):
+        decode(b"a", "x.csv", "utf-9")
+
+
+def test_a_dialect_must_make_sense():
+    with pytest.raises(ShoalError, match="one character"):
+        Dialect(delimiter="::")
+    with pytest.raises(ShoalError, match="also the quote"):
+        Dialect(delimiter=",", decimal=",")

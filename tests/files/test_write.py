@@ -1,0 +1,59 @@
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.errors import ShoalError
+from shoal.files import Dialect, format_of, read, write
+from shoal.files.write import write_csv
+
+TABLE = pa.table({"a": [1, 2], "c": ["x", None]}).replace_schema_metadata({"secret": "original path"})
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_tables_come_back_without_metadata_and_with_the_same_bytes(tmp_path, kind):
+    write(TABLE, tmp_path / "a", kind)
+    write(TABLE, tmp_path / "b", kind)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert b"original path" not in (tmp_path / "a").read_bytes()
+    assert read(tmp_path / "a").table.equals(TABLE)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=5), st.integers()
+        ),
+        min_size=1,
+    ),
+    st.sampled_from(
+        [Dialect(), Dialect(";", "'", "utf-16", ",", "\r\n"), Dialect("\t", encoding="utf-8-sig")]
+    ),
+    st.booleans(),
+)
+def test_text_comes_back_as_it_was(tmp_path, rows, dialect, zipped):
+    columns = [[text for text, _ in rows], [str(number) for _, number in rows]]
+    path = tmp_path / ("t.csv.gz" if zipped else "t.csv")
+    write_csv(["text", "number"], columns, path, dialect, zipped)
+    given = {"delimiter": dialect.delimiter, "quote": dialect.quote, "encoding": dialect.encoding}
+    back = read(path, **given).text
+    assert [column.to_pylist() for column in back.columns] == columns
+
+
+def test_gzipped_bytes_repeat_and_hold_no_name(tmp_path):
+    for name in ("a", "b"):
+        write_csv(["x"], [["1"]], tmp_path / name, Dialect(), True)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert gzip.decompress((tmp_path / "a").read_bytes()) == b"x\n1\n"
+
+
+def test_the_format_follows_from_the_name():
+    assert [format_of(Path(n)) for n in ("a.CSV", "a.csv.gz", "a.tsv", "a.parquet", "a.feather")] == [
+        *("csv", "csv", "csv", "parquet", "arrow")
+    ]
+    for name in ("a", "a.xlsx", "a.parquet.gz"):
+        with pytest.raises(ShoalError, match="cannot tell the format"):
+            format_of(Path(name))

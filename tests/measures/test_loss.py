@@ -1,0 +1,62 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+from samples import tables
+from shoal.measures import information_loss
+from shoal.partition import Partition
+from shoal.space import Space
+from shoal.table import Roles, Table
+
+
+def loss_of(columns, labels, k=1, weights=None, exact=False):
+    table = Table.of(pd.DataFrame(columns), Roles.of(list(columns)))
+    space = Space.of(table, weights=weights)
+    partition = Partition(space.points, labels, k)
+    common = space.common_values(partition, exact=exact)
+    return (
+        information_loss(space, common, partition.labels),
+        table.replaced(common, partition.labels, exact),
+        partition,
+    )
+
+
+def by_hand(columns, released, weights):
+    total = {"sse": 0.0, "sst": 0.0}
+    for name, values in columns.items():
+        x, y = np.array(values, float), np.array(released[name], float)
+        if np.ptp(x) == 0:
+            continue
+        total["sse"] += weights[name] * ((x - y) ** 2).sum() / x.var()
+        total["sst"] += weights[name] * len(x)
+    return 100 * total["sse"] / total["sst"] if total["sst"] else 0.0
+
+
+@given(tables(kinds=("whole", "year", "flag", "tenths", "constant")))
+def test_the_loss_is_that_of_the_values_as_released(sample):
+    columns, k = sample
+    n = len(next(iter(columns.values())))
+    weights = {name: 1.0 + i for i, name in enumerate(columns)}
+    for exact in (False, True):
+        loss, released, _ = loss_of(columns, np.arange(n) % max(1, n // k), k, weights, exact)
+        assert loss.percent == pytest.approx(by_hand(columns, released, weights), rel=1e-6, abs=1e-9)
+
+
+def test_exact_release_loses_what_the_partition_loses():
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=30).tolist(), "b": rng.integers(0, 99, 30).tolist()}
+    loss, _, partition = loss_of(columns, np.arange(30) % 5, exact=True)
+    assert loss.percent == pytest.approx(partition.information_loss)
+
+
+def test_rounding_counts():
+    loss, released, partition = loss_of({"a": [0, 1, 10, 11]}, [0, 0, 1, 1])
+    assert released["a"].tolist() == [0, 0, 10, 10]
+    assert loss.percent > partition.information_loss
+
+
+def test_a_constant_column_loses_nothing():
+    loss, _, _ = loss_of({"a": [0, 1], "c": [3, 3]}, [0, 0])
+    assert [part.percent for part in loss.attributes] == [pytest.approx(200.0), 0.0]
+    assert loss_of({"c": [3, 3]}, [0, 0])[0].percent == 0

@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+from shoal.errors import ShoalError
+from shoal.methods.parameters import OneOf, Whole
+
+
+@pytest.mark.parametrize("value", [1, 7, np.int64(3)])
+def test_a_whole_number_comes_back_as_an_int(value):
+    assert Whole(1).check("k", value) == value
+    assert type(Whole(1).check("k", value)) is int
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.0, 2.5, "3", None, True, float("nan")])
+def test_anything_else_is_an_error_that_names_the_parameter_and_the_value(value):
+    with pytest.raises(ShoalError, match=r"^k must be .*at least 1.*") as caught:
+        Whole(1).check("k", value)
+    assert str(value) in str(caught.value)
+
+
+def test_one_of_suggests_the_nearest_name():
+    assert OneOf(("mean", "median")).check("aggregate", "median") == "median"
+    with pytest.raises(
+        ShoalError, match="aggregate must be one of mean, median, not 'medain'; did you mean 'median'"
+    ):
+        OneOf(("mean", "median")).check("aggregate", "medain")
+    with pytest.raises(ShoalError, match="not 3"):
+        OneOf(("mean", "median")).check("aggregate", 3)

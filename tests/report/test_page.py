@@ -1,0 +1,112 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import shoal
+from shoal.report.page import number
+
+
+class Reader(HTMLParser):
+    """Collects the tags and the text of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def page_of(release, tmp_path):
+    html = release.report(tmp_path / "r.html", overwrite=True).read_text(encoding="utf-8")
+    reader = Reader()
+    reader.feed(html)
+    return html, reader.tags, re.sub(r"\s+", " ", " ".join(reader.text))
+
+
+@pytest.fixture
+def release(people):
+    return shoal.anonymize(pd.DataFrame(people), 3, ["age", "weight"], "diagnosis", "name")
+
+
+def test_the_report_says_what_was_done(release, tmp_path):
+    _, tags, text = page_of(release, tmp_path)
+    assert "k = 3" in text
+    assert f"{release.information_loss:.2f} %" in text
+    assert "verified on the released table; asked for 3" in text
+    assert "MDAV(k=3)" in text
+    assert sum(tag == "svg" for tag, _ in tags) == 4
+    release.write(tmp_path / "safe.csv")
+    _, _, text = page_of(release, tmp_path)
+    assert "verified on the bytes of the file; asked for 3" in text
+    assert release.manifest["output"]["sha256"] in text
+
+
+def test_the_report_needs_nothing_else(release, tmp_path):
+    _, tags, _ = page_of(release, tmp_path)
+    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in tags}
+    targets = [
+        value
+        for _, attributes in tags
+        for key, value in attributes.items()
+        if key in ("href", "src", "xlink:href")
+    ]
+    assert all(target.startswith("#") for target in targets)
+
+
+def test_names_and_values_are_text_never_markup(tmp_path):
+    evil = "<script>alert(1)</script>"
+    frame = pd.DataFrame({evil: [1.0, 2.5, 3.0, 9.0], "<b>": [1, 2, 2, 7], "c": ["<i>", evil, "", "&"]})
+    release = shoal.anonymize(frame, 2, [evil, "<b>"], "c", weights={evil: 2})
+    release.write(tmp_path / "<b>.csv")
+    html, tags, text = page_of(release, tmp_path)
+    assert "<script" not in html
+    assert not {"script", "b.csv", "i"} & {tag for tag, _ in tags}
+    assert evil in text
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"x": [1, 2, 3, 4]},
+        {"x": [5, 5, 5, 5]},
+        {"x": [1, 2, 3, 4], "y": [5, 5, 5, 5]},
+        {"x": [1e308, -1e308, 0.0, 1.0], "y": [1, 2, 3, 4]},
+        {"x": [1, 1, 1, 2], "y": [1, 2, 3, 4], "other": list("abcd")},
+    ],
+)
+def test_odd_tables_have_a_report_too(columns, tmp_path):
+    release = shoal.anonymize(pd.DataFrame(columns), 2, [name for name in columns if name != "other"])
+    _, _, text = page_of(release, tmp_path)
+    assert "Group sizes" in text
+    assert ("without a role" in text) == ("other" in columns)
+
+
+def test_confidential_numbers_are_correlated_too(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=30), "y": rng.normal(size=30), "gap": [None] + [1.0] * 29})
+    _, _, text = page_of(shoal.anonymize(frame, 3, "x", ["y", "gap"]), tmp_path)
+    assert "The largest change: x and y" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1234567, "1\u2009234\u2009567"),
+        (0.5, "0.5"),
+        (1 / 3, "0.333333"),
+        (1e-9, "1e-09"),
+        (-12.3456789, "-12.3457"),
+        (2e15, "2e+15"),
+    ],
+)
+def test_numbers_are_readable(value, text):
+    assert number(value) == text

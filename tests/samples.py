@@ -1,0 +1,45 @@
+"""Hypothesis strategies for the input that breaks things: ties, duplicates, constants, extremes."""
+
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+VALUES = {
+    "random": st.floats(-1e3, 1e3, allow_subnormal=False),
+    "tied": st.integers(0, 3).map(float),
+    "constant": st.just(2.5),
+    "extreme": st.sampled_from([0.0, -0.0, 1e-300, 5e-324, 1e140, -1e140, 1.0]),
+}
+
+
+@st.composite
+def points(draw, most=40, widest=5):
+    """Points of one kind, some of them repeated, and a k from 1 to n."""
+    n = draw(st.integers(1, most))
+    m = draw(st.integers(1, widest))
+    X = draw(npst.arrays(float, (n, m), elements=VALUES[draw(st.sampled_from(sorted(VALUES)))]))
+    if draw(st.booleans()):
+        X = X[draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))]
+    if draw(st.booleans()):
+        X[:, draw(st.integers(0, m - 1))] = 7.0
+    return X, draw(st.integers(1, n))
+
+
+COLUMNS = {
+    "whole": st.integers(-5, 5),
+    "year": st.integers(1900, 2020),
+    "wide": st.integers(-(2**63), 2**63 - 1),
+    "huge": st.integers(2**62, 2**62 + 100),
+    "flag": st.booleans(),
+    "tenths": st.integers(-300, 300).map(lambda units: units / 10),
+    "real": st.floats(-1e6, 1e6, allow_nan=False),
+    "constant": st.just(4),
+}
+
+
+@st.composite
+def tables(draw, kinds=tuple(sorted(COLUMNS)), most=25):
+    """Columns of one to four kinds as a dictionary, and a k from 1 to n."""
+    n = draw(st.integers(1, most))
+    chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4, unique=True))
+    columns = {kind: draw(st.lists(COLUMNS[kind], min_size=n, max_size=n)) for kind in chosen}
+    return columns, draw(st.integers(1, n))

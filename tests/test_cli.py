@@ -1,0 +1,366 @@
+import gzip
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import shoal
+from shoal import cli
+
+CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text(CSV)
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Run a command line in this process; returns (status, standard output, standard error)."""
+
+    def call(line, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(line)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capfd.readouterr()
+        return ended.value.code, out, err
+
+    return call
+
+
+GOOD = "anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o safe.csv"
+
+
+def test_a_table_in_and_a_verified_release_out(folder, run):
+    status, out, err = run(f"{GOOD} --report safe.html")
+    assert (status, err) == (0, "")
+    assert "5 records in 2 groups of 2 to 3 (MDAV)" in out
+    assert "verified on the bytes written: k = 2 (asked for 2)" in out
+    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,61.8,flu"]
+    assert "<svg" in (folder / "safe.html").read_text()
+    assert run("verify safe.csv -q age,weight -k 2")[0] == 0
+    status, out, _ = run("verify safe.csv -q age,weight -k 3")
+    assert status == 1
+    assert "it is not: 2 records are in smaller groups" in out
+
+
+def test_census_loses_what_was_published(shared, folder, run):
+    path = shared / "data" / "census.csv"
+    columns = path.read_text().splitlines()[0]
+    status, out, err = run(f"anonymize {path} -k 3 -q {columns} -o c.csv --report c.html")
+    assert (status, err) == (0, "")
+    assert "information loss: 5.69 %" in out
+    assert ">5.69 %<" in (folder / "c.html").read_text()
+    assert "the smallest has 3" in run(f"verify c.csv -q {columns} -k 3")[1]
+
+
+def test_standard_input_and_output(folder, run):
+    status, out, err = run("anonymize - -k 2 -q age,weight -c diagnosis -i name -o -", CSV.encode())
+    assert status == 0
+    assert out.startswith("age,weight,diagnosis\n31,61.8,flu\n")
+    assert len(out.splitlines()) == 6
+    assert "verified on the bytes written" in err
+    assert sorted(os.listdir(folder)) == ["people.csv"]
+
+
+def test_quiet_and_json(folder, run):
+    assert run(f"{GOOD} --quiet") == (0, "", "")
+    status, out, err = run("anonymize people.csv -k 2 -q age -o safe.csv --json --overwrite --seed 3")
+    said = json.loads(out)
+    assert (status, err, said["verified_k"]) == (0, "", 2)
+    assert said["manifest"]["random_state"] == 3
+    assert "without a role" in said["warnings"][0]
+    assert json.loads(run("verify safe.csv -q age -k 9 --json")[1])["below"] == 5
+    assert run("verify safe.csv -q age --quiet") == (0, "", "")
+    assert json.loads(run("inspect people.csv --json")[1])["records"] == 5
+    assert json.loads(run("methods --json")[1])[0]["name"] == "mdav"
+
+
+def test_options_reach_the_library(folder, run):
+    line = f"{GOOD} --json --scaling range --weight age=2.5 --aggregate median --exact --method mdav"
+    manifest = json.loads(run(line)[1])["manifest"]
+    assert manifest["scaling"] == "range"
+    assert manifest["weights"] == {"age": 2.5}
+    assert manifest["aggregate"] == "median"
+    assert manifest["exact"] is True
+
+
+def test_a_dialect_may_be_given(folder, run):
+    (folder / "odd.txt").write_bytes("age:weight\n'1':2,5\n'2':3,5\n".encode("utf-16-le"))
+    line = 'anonymize odd.txt -k 2 -q age,weight -o - --delimiter : --quote "\'" --encoding utf-16-le --decimal ,'
+    status, out, err = run(line)
+    assert status == 0, err
+    assert out.replace("\0", "") == "age:weight\n2:3,0\n2:3,0\n"
+    (folder / "tab.csv").write_text("a\tb\n1\t2\n1\t2\n")
+    assert run(r"verify tab.csv -q a,b -k 2 --delimiter \\t")[0] == 0
+
+
+def test_a_recipe_repeats_a_release_to_the_same_bytes(folder, run):
+    assert run(f"{GOOD} --weight age=2")[0] == 0
+    assert run("anonymize --recipe safe.csv.manifest.json -o again.csv")[0] == 0
+    assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    assert run("anonymize people.csv --recipe safe.csv.manifest.json -o third.csv")[0] == 0
+    status, _, err = run("anonymize people.csv --recipe safe.csv.manifest.json -o other.parquet")
+    assert status == 1
+    assert "differs from the recipe's" in err
+    status, _, err = run("anonymize -k 3 --recipe safe.csv.manifest.json -o x.csv")
+    assert (status, "leave out k" in err) == (2, True)
+    (folder / "people.csv").write_text(CSV.replace("31", "32"))
+    status, _, err = run("anonymize --recipe safe.csv.manifest.json -o x.csv")
+    assert (status, "not the input of the recipe" in err) == (2, True)
+    (folder / "people.csv").unlink()
+    status, _, err = run("anonymize --recipe safe.csv.manifest.json -o x.csv")
+    assert (status, "'people.csv' is not here" in err) == (2, True)
+    assert not (folder / "x.csv").exists()
+
+
+def test_inspect_suggests_a_command_that_works(folder, run):
+    status, out, _ = run("inspect people.csv")
+    assert status == 0
+    assert "5 of them (100 %) are unique" in out
+    suggested = out.splitlines()[-1].strip().removeprefix("shoal ").replace("-k 5", "-k 2")
+    assert run(suggested)[0] == 0
+    (folder / "text.csv").write_text("a,b\nx,y\nx,z\n")
+    assert run("inspect text.csv")[0] == 0
+
+
+def test_names_with_commas_and_repeated_options(folder, run):
+    (folder / "odd.csv").write_text('"last, first",a,b\n1,2,3\n2,3,4\n')
+    status, out, err = run("""anonymize odd.csv -k 2 -q '"last, first",a' -q b -o -""")
+    assert status == 0, err
+    assert out.splitlines()[0] == '"last, first",a,b'
+    assert cli.joined(["last, first", "a b"]) == """'"last, first",a b'"""
+
+
+def test_methods_help_and_version(run):
+    assert "mdav" in run("methods")[1]
+    assert run("--version")[1] == f"shoal {shoal.__version__}\n"
+    status, out, _ = run("--help")
+    assert status == 0
+    assert "anonymize" in out
+
+
+def test_the_demo_runs_from_end_to_end(folder, run):
+    status, out, _ = run("demo --folder demo")
+    assert status == 0
+    assert "k = 5 (asked for 5)" in out
+    assert sorted(os.listdir("demo")) == [
+        "patients.csv",
+        "release.csv",
+        "release.csv.manifest.json",
+        "report.html",
+    ]
+    status, _, err = run("demo --folder demo")
+    assert (status, "exists already" in err) == (2, True)
+    assert run("demo --folder demo --overwrite")[0] == 0
+
+
+def test_every_format_goes_in_and_out(folder, run):
+    for name in ("a.parquet", "a.arrow", "a.tsv", "a.csv.gz"):
+        assert run(f"anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o {name}")[0] == 0
+        assert run(f"verify {name} -q age,weight -k 2")[0] == 0
+    status, _out, _ = run("anonymize a.parquet -k 2 -q age,weight -c diagnosis -o b.csv")
+    assert status == 0
+    assert (folder / "b.csv").read_text() == gzip.decompress((folder / "a.csv.gz").read_bytes()).decode()
+
+
+REST = "-q age -c weight,diagnosis -i name -o out.csv"
+BAD = {
+    "a missing file": (f"anonymize none.csv -k 2 {REST}", "there is no file none.csv"),
+    "a folder": (f"anonymize . -k 2 {REST}", "is a folder"),
+    "a picture": (
+        f"anonymize picture.csv -k 2 {REST}",
+        "picture.csv is not a CSV file: it holds binary data",
+    ),
+    "prose": (f"anonymize prose.csv -k 2 {REST}", "prose.csv is not a readable CSV file"),
+    "a column that is not there": (
+        "anonymize people.csv -k 2 -q agee -o out.csv",
+        "there is no column 'agee'; did you mean 'age'?",
+    ),
+    "a column in two roles": (
+        "anonymize people.csv -k 2 -q age -c age -o out.csv",
+        "column 'age' has two roles",
+    ),
+    "no quasi-identifier": ("anonymize people.csv -k 2 -o out.csv", "no quasi-identifier"),
+    "text": (
+        "anonymize people.csv -k 2 -q diagnosis -o out.csv",
+        "'diagnosis' holds text such as 'flu' (rows 1, 2, 3, 4, 5)",
+    ),
+    "text in one row": ("anonymize bad.csv -k 2 -q text -o out.csv", "'text' holds text such as 'x' (row 2)"),
+    "NaN": ("anonymize bad.csv -k 2 -q nan -o out.csv", "'nan' holds missing values (rows 1, 3)"),
+    "an empty value": ("anonymize bad.csv -k 2 -q gap -o out.csv", "'gap' holds missing values (row 1)"),
+    "infinity": ("anonymize bad.csv -k 2 -q inf -o out.csv", "'inf' holds infinity (row 2)"),
+    "k of 0": (f"anonymize people.csv -k 0 {REST}", "k must be at least 1, not 0"),
+    "k of -1": (f"anonymize people.csv -k -1 {REST}", "k must be at least 1, not -1"),
+    "k of 2.5": (f"anonymize people.csv -k 2.5 {REST}", "k must be a whole number of at least 1, not '2.5'"),
+    "k of x": (f"anonymize people.csv -k x {REST}", "k must be a whole number of at least 1, not 'x'"),
+    "k above n": (
+        f"anonymize people.csv -k 6 {REST}",
+        "k=6 is more than there are records (5); choose k <= 5",
+    ),
+    "no k": (f"anonymize people.csv {REST}", "k is missing"),
+    "an empty file": (f"anonymize empty.csv -k 2 {REST}", "empty.csv is empty"),
+    "a header only": (f"anonymize header.csv -k 2 {REST}", "header.csv has a header but no records"),
+    "an empty Parquet file": ("anonymize empty.parquet -k 2 -q age -o out.csv", "the table is empty"),
+    "duplicate column names": (f"anonymize twice.csv -k 2 {REST}", "two columns of the same name: 'age'"),
+    "a broken Parquet file": (
+        f"anonymize broken.parquet -k 2 {REST}",
+        "broken.parquet is not a readable Parquet file",
+    ),
+    "a broken gzip file": (f"anonymize broken.csv.gz -k 2 {REST}", "not a readable gzip file"),
+    "a ragged file": (f"anonymize ragged.csv -k 2 {REST}", "row 1 has 2 fields where the header has 3"),
+    "a folder that does not exist": (
+        "anonymize people.csv -k 2 -q age -o none/out.csv",
+        "the folder none does not exist",
+    ),
+    "a report in a folder that does not exist": (
+        f"anonymize people.csv -k 2 {REST} --report none/r.html",
+        "the folder none does not exist",
+    ),
+    "an output that exists": ("anonymize people.csv -k 2 -q age -o old.csv", "old.csv exists already"),
+    "a folder as output": ("anonymize people.csv -k 2 -q age -o folder.csv", "it is a folder"),
+    "output equal to input": ("anonymize people.csv -k 2 -q age -o ./people.csv --overwrite", "is the input"),
+    "report equal to input": (f"anonymize people.csv -k 2 {REST} --report people.csv -f", "is the input"),
+    "report equal to output": (
+        f"anonymize people.csv -k 2 {REST} --report out.csv",
+        "both the release and the report",
+    ),
+    "an output without a format": (
+        "anonymize people.csv -k 2 -q age -o out.xlsx",
+        "cannot tell the format of out.xlsx",
+    ),
+    "no output": ("anonymize people.csv -k 2 -q age", "no output"),
+    "no input": ("anonymize -k 2 -q age -o out.csv", "no input"),
+    "an unknown method": (
+        f"anonymize people.csv -k 2 {REST} --method mdva",
+        "no method 'mdva'; did you mean 'mdav'?",
+    ),
+    "an unknown scaling": (f"anonymize people.csv -k 2 {REST} --scaling z", "scaling must be one of zscore"),
+    "a weight without a number": (f"anonymize people.csv -k 2 {REST} --weight age", "column=number"),
+    "a weight for nothing": (
+        f"anonymize people.csv -k 2 {REST} --weight diagnosis=1",
+        "is no quasi-identifier",
+    ),
+    "an unknown option": (f"anonymize people.csv -k 2 {REST} --bogus", "No such option"),
+    "an unknown command": ("anonymise people.csv", "No such command"),
+    "a seed that is no number": (f"anonymize people.csv -k 2 {REST} --seed x", "Invalid value for '--seed'"),
+    "an unknown encoding": (f"anonymize people.csv -k 2 {REST} --encoding utf-9", "unknown encoding 'utf-9'"),
+    "a delimiter for Parquet": (
+        "anonymize empty.parquet -k 2 -q age -o out.csv --delimiter ,",
+        "has no delimiter",
+    ),
+    "a recipe that is none": ("anonymize --recipe people.csv -o out.csv", "is not a manifest of Shoal"),
+    "verify without columns": ("verify people.csv -k 2", "no quasi-identifier"),
+    "verify a column that is not there": ("verify people.csv -q agee", "did you mean 'age'?"),
+    "inspect nothing": ("inspect none.csv", "there is no file none.csv"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_line_status_2_and_writes_nothing(folder, run, case):
+    line, message = BAD[case]
+    files = {
+        "picture.csv": b"\x89PNG\r\n\x1a\n\x00\x00\x00",
+        "prose.csv": b"Dear all,\nplease find the data, the report, and the rest below.\n",
+        "bad.csv": b"text,nan,gap,inf\n1,NaN,,1\nx,2,2,-Infinity\n3,nan,3,3\n",
+        "empty.csv": b"",
+        "header.csv": b"name,age\n",
+        "twice.csv": b"age,name,age\n1,2,3\n",
+        "broken.parquet": b"PAR1 but then nothing",
+        "broken.csv.gz": b"\x1f\x8b nothing",
+        "ragged.csv": b"name,age,weight\nAda,31\n",
+        "old.csv": b"precious",
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    (folder / "folder.csv").mkdir()
+    pa.parquet.write_table(pa.table({"age": pa.array([], pa.int64())}), folder / "empty.parquet")
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    status, out, err = run(line)
+    complaints = [said for said in err.splitlines() if not said.startswith("shoal: warning: ")]
+    assert status == 2
+    assert message in err
+    assert len(complaints) == 1
+    assert complaints[0].startswith("shoal: ")
+    assert out == ""
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(folder, run):
+    (folder / "shut").mkdir(mode=0o500)
+    status, _, err = run("anonymize people.csv -k 2 -q age -o shut/out.csv")
+    assert (status, "not writable" in err) == (2, True)
+
+
+def test_a_folder_that_the_system_says_is_shut(folder, run, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    status, _, err = run(GOOD)
+    assert (status, "is not writable" in err) == (2, True)
+
+
+def test_an_interrupt_says_so_in_one_line(folder, run, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shoal.methods.mdav.pairs_of_groups", interrupt)
+    status, out, err = run(GOOD)
+    assert (status, out, err) == (130, "", "shoal: interrupted; nothing was left half written\n")
+    assert not (folder / "safe.csv").exists()
+
+
+def test_a_bug_is_one_line_too_and_its_traceback_can_be_had(folder, run, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("oh\nno")
+
+    monkeypatch.setattr("shoal.methods.mdav.pairs_of_groups", fail)
+    monkeypatch.delenv("SHOAL_DEBUG", raising=False)
+    status, _, err = run(GOOD)
+    assert status == 70
+    assert len(err.splitlines()) == 1
+    assert "RuntimeError: oh no" in err
+    monkeypatch.setenv("SHOAL_DEBUG", "1")
+    monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(GOOD)])
+    with pytest.raises(RuntimeError):
+        cli.main()
+
+
+def test_running_out_of_memory_is_said_so(folder, run, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("shoal.methods.mdav.pairs_of_groups", fail)
+    status, _, err = run(GOOD)
+    assert (status, "out of memory" in err) == (2, True)
+
+
+def test_a_progress_bar_on_a_terminal_only(monkeypatch):
+    with cli.progress_bar(hidden=False) as progress:
+        assert progress is None
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with cli.progress_bar(hidden=False) as progress:
+        progress(1, 2)
+    with cli.progress_bar(hidden=True) as progress:
+        assert progress is None
+
+
+def test_the_installed_command_in_a_real_pipe(folder):
+    command = f"{shlex.quote(sys.executable)} -m shoal"
+    line = f"cat people.csv | {command} anonymize - -k 2 -q age,weight -c diagnosis -i name -o - | head -n 1"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
+    assert done.stdout == "age,weight,diagnosis\n"
+    assert "Traceback" not in done.stderr
+    bad = subprocess.run(
+        f"{command} anonymize none.csv -k 2 -q a -o b.csv", shell=True, capture_output=True, text=True
+    )
+    assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "shoal: there is no file none.csv\n")

@@ -1,0 +1,38 @@
+import pandas as pd
+import pyarrow as pa
+
+import shoal
+from shoal.datasets import clinic, sme
+
+
+def test_the_clinic_gets_sensible_roles():
+    found = shoal.inspect(clinic(200))
+    assert found.suggested("identifier") == ["name"]
+    assert found.suggested("quasi-identifier") == ["birth_year", "postcode", "height", "weight", "income"]
+    assert found.suggested("confidential") == ["diagnosis"]
+    assert found.unique == 200
+
+
+def test_ranges_missing_and_distinct_values(tmp_path):
+    (tmp_path / "t.csv").write_text("age,city,note,key,one\n30,Ulm,,a1,5\n30,Ulm,x,b2,5\n41,Bonn,x,c3,5\n")
+    found = {column.name: column for column in shoal.inspect(tmp_path / "t.csv").columns}
+    assert (found["age"].low, found["age"].high, found["age"].distinct) == (30, 41, 2)
+    assert found["note"].missing == 1
+    assert found["city"].role == "other"
+    assert "not a number" in found["city"].reason
+    assert found["key"].role == "identifier"
+    assert "one value only" in found["one"].reason
+    assert shoal.inspect(tmp_path / "t.csv").unique == 1
+
+
+def test_any_kind_of_table_can_be_looked_at():
+    frame = pd.DataFrame(
+        {"customerId": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 2 + ["2021-01-01"])}
+    )
+    found = shoal.inspect(frame)
+    assert found.columns[0].role == "identifier"
+    assert found.unique is None
+    assert found.as_dict()["records"] == 3
+    nulls = shoal.inspect(pa.table({"x": [1, None, 2]}))
+    assert nulls.columns[0].missing == 1
+    assert shoal.inspect(sme()).suggested("confidential") == ["turnover", "net_profit"]

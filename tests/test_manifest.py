@@ -1,0 +1,78 @@
+import json
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import ShoalError
+from shoal.manifest import arguments_of, load_recipe
+
+ARGUMENTS = {
+    "k": 3,
+    "quasi_identifiers": ["age", "weight"],
+    "confidential": "diagnosis",
+    "identifiers": "name",
+}
+
+
+def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path):
+    pd.DataFrame(people).to_csv(tmp_path / "t.csv", index=False)
+    settings = {
+        "scaling": "range",
+        "weights": {"age": 2.0},
+        "aggregate": "median",
+        "exact": True,
+        "random_state": 7,
+    }
+    shoal.anonymize(tmp_path / "t.csv", **ARGUMENTS, **settings).write(tmp_path / "a.csv")
+    recipe = load_recipe(tmp_path / "a.csv.manifest.json")
+    again = shoal.anonymize(tmp_path / "t.csv", **arguments_of(recipe))
+    again.write(tmp_path / "b.csv")
+    assert again.manifest["output"]["sha256"] == recipe["output"]["sha256"]
+    assert again.manifest["input"] == recipe["input"]
+    assert {key: recipe[key] for key in settings} == settings
+
+
+def test_a_manifest_names_version_method_roles_and_loss(people):
+    release = shoal.anonymize(pd.DataFrame(people), **ARGUMENTS)
+    manifest = release.manifest
+    assert manifest["shoal"] == shoal.__version__
+    assert manifest["method"] == {"name": "MDAV", "parameters": {"k": 3}}
+    assert manifest["roles"]["identifiers"] == ["name"]
+    assert manifest["information_loss"] == release.information_loss
+    assert manifest["input"]["kind"] == "pandas"
+    json.dumps(manifest)
+
+
+def test_the_hash_of_a_dataframe_depends_on_its_values_names_and_types(people):
+    def hash_of(frame):
+        return shoal.anonymize(frame, **ARGUMENTS).manifest["input"]["sha256"]
+
+    frame = pd.DataFrame(people)
+    assert hash_of(frame) == hash_of(frame.copy())
+    changed = frame.copy()
+    changed.loc[0, "name"] = "Adam"
+    odd = frame.assign(diagnosis=[{"a"}, 1, "x", None, 2.5, "y", []])
+    hashes = {
+        hash_of(frame),
+        hash_of(changed),
+        hash_of(frame.astype({"age": "int32"})),
+        hash_of(odd),
+        hash_of(pl.DataFrame(people)),
+    }
+    assert len(hashes) >= 4
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "not json", '{"k": 3}'])
+def test_what_is_no_manifest_is_an_error(tmp_path, text):
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(ShoalError, match="is not a manifest of Shoal"):
+        load_recipe(tmp_path / "m.json")
+
+
+def test_a_recipe_that_is_not_there_or_of_another_version_is_an_error(tmp_path):
+    with pytest.raises(ShoalError, match="cannot read the recipe"):
+        load_recipe(tmp_path / "none.json")
+    with pytest.raises(ShoalError, match="method 'Unheard' is not known"):
+        arguments_of({"method": {"name": "Unheard"}})

@@ -1,0 +1,124 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import shoal
+from shoal import MDAV
+from shoal.errors import ShoalError, ShoalWarning
+
+ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
+
+
+def test_the_same_table_in_any_kind_gives_the_same_groups_and_comes_back_in_its_kind(people, tmp_path):
+    frame = pd.DataFrame(people)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    pa.parquet.write_table(pa.table(people), tmp_path / "t.parquet")
+    kinds = {
+        pd.DataFrame: frame,
+        pl.DataFrame: pl.DataFrame(people),
+        pa.Table: pa.table(people),
+    }
+    expected = shoal.anonymize(frame, k=3, **ROLES)
+    for kind, data in kinds.items():
+        release = shoal.anonymize(data, k=3, **ROLES)
+        assert type(release.table) is kind
+        assert np.array_equal(release.labels, expected.labels)
+        assert release.information_loss == expected.information_loss
+    for name in ("t.csv", "t.parquet"):
+        release = shoal.anonymize(tmp_path / name, k=3, **ROLES)
+        assert isinstance(release.table, pa.Table)
+        assert np.array_equal(release.labels, expected.labels)
+        assert release.information_loss == expected.information_loss
+        assert release.table.to_pydict() == expected.table.to_dict("list")
+
+
+def test_census_in_any_kind_gives_the_published_loss(shared, tmp_path):
+    path = shared / "data" / "census.csv"
+    frame = pd.read_csv(path)
+    pa.parquet.write_table(pa.Table.from_pandas(frame), tmp_path / "census.parquet")
+    labels = None
+    for data in (
+        frame,
+        pl.from_pandas(frame),
+        pa.Table.from_pandas(frame),
+        path,
+        tmp_path / "census.parquet",
+    ):
+        release = shoal.anonymize(data, k=3, quasi_identifiers=list(frame.columns))
+        assert release.information_loss == pytest.approx(5.6922, abs=5e-4)  # whole numbers, rounded as such
+        assert release.verified_k == 3
+        assert labels is None or np.array_equal(labels, release.labels)
+        labels = release.labels
+
+
+def test_a_release_says_what_it_is(people):
+    release = shoal.anonymize(pd.DataFrame(people), k=3, **ROLES)
+    assert release.table.columns.tolist() == ["age", "weight", "diagnosis"]
+    assert release.table["age"].tolist() == [31, 31, 64, 31, 64, 64, 31]
+    assert release.table["weight"].tolist() == [62.1, 62.1, 80.1, 62.1, 80.1, 80.1, 62.1]
+    assert release.labels.tolist() == [1, 1, 0, 1, 0, 0, 1]
+    assert release.verified_k == 3
+    assert release.manifest["output"] is None
+
+
+def test_scaling_weights_and_aggregate_are_honoured():
+    rng = np.random.default_rng(5)
+    table = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60) * 1000})
+    default = shoal.anonymize(table, 3, ["a", "b"])
+    unscaled = shoal.anonymize(table, 3, ["a", "b"], scaling="none")
+    assert unscaled.loss.attributes[1].percent < default.loss.attributes[1].percent
+    weighted = shoal.anonymize(table, 3, ["a", "b"], weights={"a": 1000})
+    assert weighted.loss.attributes[0].percent < default.loss.attributes[0].percent / 3
+    median = shoal.anonymize(table, 3, ["a", "b"], aggregate="median")
+    assert np.array_equal(median.labels, default.labels)
+    group = table["a"][default.labels == 0]
+    assert median.table["a"][group.index[0]] == np.median(group)
+    assert default.table["a"][group.index[0]] == pytest.approx(np.mean(group))
+
+
+def test_an_estimator_may_be_given_and_is_left_alone(people):
+    model = MDAV(k=3)
+    release = shoal.anonymize(pd.DataFrame(people), method=model, **ROLES)
+    assert release.partition.k == 3
+    assert not hasattr(model, "labels_")
+
+
+def test_constant_columns_are_kept_and_warned_of():
+    with pytest.warns(ShoalWarning, match="constant quasi-identifiers take no part in the distance: c"):
+        release = shoal.anonymize(pd.DataFrame({"x": [1, 2, 3], "c": [5, 5, 5]}), 2, ["x", "c"])
+    assert release.table["c"].tolist() == [5, 5, 5]
+
+
+def test_k_1_is_warned_of():
+    with pytest.warns(ShoalWarning, match="hides nobody"):
+        shoal.anonymize(pd.DataFrame({"x": [1, 2, 3]}), 1, "x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"k": 0}, "k must be at least 1, not 0"),
+        ({"k": -1}, "k must be at least 1, not -1"),
+        ({"k": 2.5}, "k must be a whole number of at least 1, not 2.5"),
+        ({"k": "x"}, "k must be a whole number of at least 1, not 'x'"),
+        ({"k": 8}, r"k=8 is more than there are records \(7\)"),
+        ({"k": None}, "k is missing"),
+        ({"k": 3, "method": "mdva"}, "no method 'mdva'"),
+        ({"k": 3, "aggregate": "mode"}, "aggregate must be one of mean, median"),
+        ({"k": 3, "quasi_identifiers": None}, "no quasi-identifier"),
+        ({"k": 3, "quasi_identifiers": ["age", "diagnosis"], "confidential": None}, "'diagnosis' holds text"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_bad_input_gets_one_clear_error(people, arguments, message):
+    with pytest.raises(ShoalError, match=message):
+        shoal.anonymize(pd.DataFrame(people), **(ROLES | arguments))
+
+
+def test_progress_is_reported(people):
+    calls = []
+    shoal.anonymize(pd.DataFrame(people), 2, **ROLES, progress=lambda *call: calls.append(call))
+    assert calls[-1] == (7, 7)

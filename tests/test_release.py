@@ -1,0 +1,174 @@
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+import naive
+import shoal
+from samples import tables
+from shoal.errors import ShoalError, ShoalWarning
+
+
+@pytest.fixture
+def release(people):
+    return shoal.anonymize(pd.DataFrame(people), 3, ["age", "weight"], "diagnosis", "name")
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@given(tables())
+def test_records_of_a_group_are_alike_to_the_letter_in_the_file_and_k_holds(tmp_path, sample):
+    columns, k = sample
+    table = pd.DataFrame(columns)
+    for exact in (False, True):
+        release = shoal.anonymize(table, k, list(columns), exact=exact)
+        release.write(tmp_path / "t.csv", overwrite=True)
+        header, rows = rows_of(tmp_path / "t.csv")
+        assert header == list(columns)
+        for group in range(release.partition.n_groups):
+            assert len({tuple(rows[i]) for i in np.flatnonzero(release.labels == group)}) == 1
+        assert naive.smallest_group(rows) >= k
+        assert release.labels.tolist() == naive.labels_of(naive.mdav(release.space.points, k))
+        assert release.verified_k >= k
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@given(tables())
+def test_what_is_in_the_file_is_what_is_in_the_table(tmp_path, sample):
+    columns, k = sample
+    release = shoal.anonymize(pa.table(columns), k, list(columns))
+    release.write(tmp_path / "t.parquet", overwrite=True)
+    assert pa.parquet.read_table(tmp_path / "t.parquet").equals(release.table)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.arrow"])
+def test_every_format_is_verified_and_has_its_manifest(release, tmp_path, name):
+    found = release.write(tmp_path / name)
+    assert found.k >= 3
+    manifest = json.loads((tmp_path / f"{name}.manifest.json").read_text())
+    assert manifest["output"]["verified_k"] == found.k
+    assert manifest["output"]["records"] == 7
+    assert shoal.verify(tmp_path / name, ["age", "weight"]).k == found.k
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([name, f"{name}.manifest.json"])
+
+
+def test_identifiers_never_leave(release, people, tmp_path):
+    for name in ("t.csv", "t.parquet", "t.arrow"):
+        release.write(tmp_path / name)
+        content = (tmp_path / name).read_bytes()
+        assert not [person for person in people["name"] if person.encode() in content]
+
+
+def test_an_existing_file_is_kept_unless_asked(release, tmp_path):
+    (tmp_path / "t.csv").write_text("old")
+    with pytest.raises(ShoalError, match="exists already"):
+        release.write(tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "old"
+    release.write(tmp_path / "t.csv", overwrite=True)
+    assert (tmp_path / "t.csv").read_text() != "old"
+    (tmp_path / "r.html").write_text("old")
+    with pytest.raises(ShoalError, match="exists already"):
+        release.report(tmp_path / "r.html")
+
+
+def test_the_input_is_never_written_over(people, tmp_path):
+    path = tmp_path / "people.csv"
+    pd.DataFrame(people).to_csv(path, index=False)
+    before = path.read_bytes()
+    release = shoal.anonymize(path, 3, ["age", "weight"], "diagnosis", "name")
+    for write in (release.write, release.report):
+        with pytest.raises(ShoalError, match="is the input"):
+            write(path, overwrite=True)
+    assert path.read_bytes() == before
+
+
+def test_columns_of_a_file_that_are_not_touched_keep_their_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes('x;code;note\r\n1,50;007;"a ""b"""\r\n2,25;010;\r\n3,00;1e5;=\r\n'.encode("cp1252"))
+    release = shoal.anonymize(path, 3, "x", ["code", "note"])
+    with pytest.warns(ShoalWarning, match="formula"):
+        release.write(tmp_path / "out.csv")
+    assert (
+        tmp_path / "out.csv"
+    ).read_bytes() == b'x;code;note\r\n2,25;007;"a ""b"""\r\n2,25;010;\r\n2,25;1e5;=\r\n'
+
+
+@pytest.mark.parametrize("text", ["=1+1", "@SUM(A1)", "+cmd", "-x", "\tx"])
+def test_text_that_a_spreadsheet_would_run_is_warned_of(tmp_path, text):
+    release = shoal.anonymize(pd.DataFrame({"x": [1, 2], "note": ["-5", text]}), 2, "x", "note")
+    with pytest.warns(
+        ShoalWarning, match=r"column 'note' holds text that a spreadsheet would run.*\(row 2\)"
+    ):
+        release.write(tmp_path / "t.csv")
+
+
+def test_a_column_name_that_is_a_formula_is_warned_of(tmp_path):
+    release = shoal.anonymize(pd.DataFrame({"=x": [1, 2]}), 2, "=x")
+    with pytest.warns(ShoalWarning, match="column names that a spreadsheet would run"):
+        release.write(tmp_path / "t.csv")
+
+
+def test_a_file_that_does_not_hold_what_was_promised_never_gets_its_name(release, tmp_path, monkeypatch):
+    broken = dict(release.common)
+    release.__dict__["common"] = broken
+    monkeypatch.setattr(type(release), "_text", lambda self, name, dialect: [str(i) for i in range(7)])
+    with pytest.raises(ShoalError, match="only 1-anonymous, not 3; it was not released"):
+        release.write(tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_missing_values_in_other_columns_are_written_as_nothing(tmp_path):
+    table = pd.DataFrame({"x": [1, 2], "y": [None, "a"], "z": [np.nan, 0.5]})
+    shoal.anonymize(table, 2, "x", ["y", "z"]).write(tmp_path / "t.csv")
+    assert rows_of(tmp_path / "t.csv")[1] == [["2", "", ""], ["2", "a", "0.5"]]
+
+
+WRITER = """
+import sys
+import numpy as np, pyarrow as pa, shoal
+n = 200_000
+rng = np.random.default_rng(0)
+table = pa.table({name: rng.integers(0, 10**6, n) for name in "abcd"} | {"text": ["some text to fill the file"] * n})
+release = shoal.anonymize(table, n // 3, ["a", "b", "c", "d"], "text")
+print("ready", flush=True)
+sys.stdin.readline()
+release.write(sys.argv[1], overwrite=True)
+"""
+
+
+@pytest.mark.parametrize("old", [None, b"the old release\n"])
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_kill_in_the_middle_of_writing_leaves_the_old_file_or_none(tmp_path, old, suffix):
+    target = tmp_path / f"t.{suffix}"
+    if old:
+        target.write_bytes(old)
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(target)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"ready\n"
+    process.stdin.write(b"go\n")
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not (begun := [p for p in tmp_path.glob(".*.part") if p.stat().st_size > 0]):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert begun[0].exists(), "the kill came after the file was finished: nothing was tested"
+    assert target.read_bytes() == old if old else not target.exists()
+    assert not (tmp_path / f"t.{suffix}.manifest.json").exists()
