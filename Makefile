@@ -32,7 +32,7 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/mdav.py
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
 $(VENV)/bin/python:

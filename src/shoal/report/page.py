@@ -27,16 +27,17 @@ class Column:
 
     def figures(self) -> list[tuple[str, str, str]]:
         """Some statistics, before and after."""
-        functions = (
-            ("mean", np.mean),
-            ("standard deviation", np.std),
-            ("lowest", np.min),
-            ("highest", np.max),
-        )
-        return [
-            (label, number(float(function(self.before))), number(float(function(self.after))))
-            for label, function in functions
-        ]
+        functions: dict[str, Any] = {
+            "mean": np.mean,
+            "standard deviation": np.std,
+            "lowest": np.min,
+            "highest": np.max,
+        }
+        with np.errstate(over="ignore"):  # the largest doubles have no standard deviation
+            return [
+                (label, number(float(function(self.before))), number(float(function(self.after))))
+                for label, function in functions.items()
+            ]
 
 
 def render(release: "Release") -> str:
