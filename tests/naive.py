@@ -26,26 +26,122 @@ def nearest(X, free, seed, count):
     return sorted(others, key=lambda i: (squared_distance(X[i], X[seed]), i))[:count]
 
 
-def mdav(X, k):
-    """Algorithm A of Rebollo-Monedero et al. (2019); returns the list of groups."""
-    X = [[float(value) for value in record] for record in X]
+def plain(X):
+    return [[float(value) for value in record] for record in X]
+
+
+def group_around(X, free, seed, k):
+    """Take the seed and its k - 1 nearest free records out of `free`."""
+    group = [seed, *nearest(X, free, seed, k - 1)]
+    free -= set(group)
+    return group
+
+
+def join_nearest(X, groups, rest):
+    """In file order each record joins the group with the nearest centroid, which moves at once."""
+    for i in sorted(rest):
+        centroids = [mean([X[j] for j in group]) for group in groups]
+        closest = min(range(len(groups)), key=lambda g: squared_distance(X[i], centroids[g]))
+        groups[closest].append(i)
+
+
+def mdav(X, k, until=2):
+    """Algorithm A of Rebollo-Monedero et al. (2019); with until=3 the MDAV-generic of 2005."""
+    X = plain(X)
     free = set(range(len(X)))
     groups = []
-    while len(free) >= 2 * k:
+    while len(free) >= until * k:
         p = farthest(X, free, mean([X[i] for i in sorted(free)]))
-        groups.append([p, *nearest(X, free, p, k - 1)])
-        free -= set(groups[-1])
+        groups.append(group_around(X, free, p, k))
         q = farthest(X, free, X[p])
-        groups.append([q, *nearest(X, free, q, k - 1)])
-        free -= set(groups[-1])
+        groups.append(group_around(X, free, q, k))
+    if len(free) >= 2 * k:
+        p = farthest(X, free, mean([X[i] for i in sorted(free)]))
+        groups.append(group_around(X, free, p, k))
     if len(free) >= k:
         groups.append(sorted(free))
     else:
-        for i in sorted(free):
-            centroids = [mean([X[j] for j in group]) for group in groups]
-            closest = min(range(len(groups)), key=lambda g: squared_distance(X[i], centroids[g]))
-            groups[closest].append(i)
+        join_nearest(X, groups, free)
     return groups
+
+
+def cbfs(X, k):
+    """Centroid-based fixed-size microaggregation: Mortazavi et al. (2013), footnote 1."""
+    X = plain(X)
+    free = set(range(len(X)))
+    groups = []
+    while len(free) >= k:
+        r = farthest(X, free, mean([X[i] for i in sorted(free)]))
+        groups.append(group_around(X, free, r, k))
+    join_nearest(X, groups, free)
+    return groups
+
+
+def vmdav(X, k, gamma):
+    """Variable-size MDAV (Solanas and Martinez-Balleste 2006), with squared distances."""
+    X = plain(X)
+    free = set(range(len(X)))
+    centroid = mean(X)
+    groups = []
+    while len(free) >= k:
+        group = group_around(X, free, farthest(X, free, centroid), k)
+        while free and len(group) < 2 * k - 1:
+            d_in, e = min((squared_distance(X[i], X[j]), i) for i in free for j in group)
+            d_out = min((squared_distance(X[e], X[i]) for i in free if i != e), default=math.inf)
+            if not d_in < gamma * d_out:
+                break
+            group.append(e)
+            free.remove(e)
+        groups.append(group)
+    join_nearest(X, groups, free)
+    return groups
+
+
+def tfrp(X, k, phases):
+    """Two fixed reference points (Chang, Li and Huang 2007)."""
+    X = plain(X)
+    free = set(range(len(X)))
+    references = [
+        [min(column) for column in zip(*X, strict=True)],
+        [max(column) for column in zip(*X, strict=True)],
+    ]
+    groups = []
+    while len(free) >= k:
+        reference = references[len(groups) % 2]
+        groups.append(group_around(X, free, farthest(X, free, reference), k))
+    join_nearest(X, groups, free)
+    return dissolve(X, groups) if phases == 2 else groups
+
+
+def dissolve(X, groups):
+    """Phase 2 of TFRP: groups by falling SSE, each dissolved into the nearest ones if that lowers the SSE."""
+    groups = {g: sorted(group) for g, group in enumerate(groups)}
+    for g in sorted(groups, key=lambda g: (-group_sse(X, groups[g]), g)):
+        centroids = {h: mean([X[i] for i in groups[h]]) for h in groups if h != g}
+        if not centroids:
+            break
+        grown = {}
+        for i in groups[g]:
+            h = min(sorted(centroids), key=lambda h: squared_distance(X[i], centroids[h]))
+            grown.setdefault(h, list(groups[h])).append(i)
+        before = group_sse(X, groups[g])
+        after = 0.0
+        for h in sorted(grown):
+            before += group_sse(X, groups[h])
+            after += group_sse(X, sorted(grown[h]))
+        if after < before:
+            del groups[g]
+            groups.update({h: sorted(grown[h]) for h in grown})
+    return [groups[g] for g in sorted(groups)]
+
+
+def group_sse(X, group):
+    """Summed in the order of the records."""
+    centroid = mean([X[i] for i in group])
+    total = 0.0
+    for i in group:
+        total += squared_distance(X[i], centroid)
+    return total
 
 
 def labels_of(groups):
@@ -58,11 +154,7 @@ def labels_of(groups):
 
 
 def sse(X, groups):
-    total = 0.0
-    for group in groups:
-        centroid = mean([X[i] for i in group])
-        total += sum(squared_distance(X[i], centroid) for i in group)
-    return total
+    return sum(group_sse(X, sorted(group)) for group in groups)
 
 
 def smallest_group(rows):

@@ -51,3 +51,11 @@ def test_links_between_files_lead_somewhere():
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_what_a_page_includes_is_there():
+    for page in (ROOT / "docs").rglob("*.md"):
+        text = page.read_text()
+        assert "--8 <" not in text, f"{page.name}: a formatter has been here"
+        for target in re.findall(r'^--8<-- "(.*)"$', text, re.MULTILINE):
+            assert (ROOT / target).is_file()

@@ -1,3 +1,5 @@
+import json
+
 import pandas as pd
 import pyarrow as pa
 
@@ -36,3 +38,20 @@ def test_any_kind_of_table_can_be_looked_at():
     nulls = shoal.inspect(pa.table({"x": [1, None, 2]}))
     assert nulls.columns[0].missing == 1
     assert shoal.inspect(sme()).suggested("confidential") == ["turnover", "net_profit"]
+
+
+def test_columns_of_any_type_can_be_looked_at():
+    table = pa.table(
+        {
+            "category": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "list": [[1], [2], [1]],
+            "nothing": pa.nulls(3),
+            "wide": [1.0, float("inf"), 2.0],
+            "zip": ["01234", "01235", "01234"],
+        }
+    )
+    found = {column.name: column for column in shoal.inspect(table).columns}
+    assert [found[name].distinct for name in ("category", "list", "nothing", "zip")] == [2, 2, 1, 2]
+    assert found["zip"].role == "quasi-identifier"
+    json.dumps(shoal.inspect(table).as_dict(), allow_nan=False)
+    assert [c.name for c in shoal.inspect(pd.DataFrame({"x": [1, 2]}, index=list("ab"))).columns] == ["x"]

@@ -94,6 +94,38 @@ def test_extreme_floats_do_not_overflow():
         assert common(numbers).native()[0] == float(sum(map(Fraction, values)) / 4)
 
 
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=9), st.integers(0, 4))
+def test_the_plain_centroid_is_the_nearest_double(units, decimals):
+    numbers = numeric.Fixed.of(np.array(units), decimals, "float64")
+    exact = Fraction(sum(units), len(units)) / 10**decimals
+    assert common(numbers, exact=True, n=len(units)).native().tolist() == [float(exact)]
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=9), st.integers(1, 1000))
+def test_coordinates_do_not_depend_on_the_unit(units, factor):
+    one = numeric.Fixed.of(np.array(units), 0, "integer")
+    other = numeric.Fixed.of(np.array(units) * factor, 2, "integer")
+    assert np.array_equal(one.raw(), other.raw())
+    if len(set(units)) > 1:
+        assert other.unit == pytest.approx(one.unit * factor / 100)
+
+
+def test_numbers_without_end_are_refused():
+    for values in (["9" * 151, "1"], ["0." + "1" * 150, "1"]):
+        with pytest.raises(ShoalError, match=r"'x' holds numbers of more than 150 digits \(row 1\)"):
+            text(*values)
+    for value in (10**200, Decimal(10) ** 200):
+        with pytest.raises(ShoalError, match="more than 150 digits"):
+            numeric.from_objects("x", [value, type(value)(1)])
+    assert common(text("9" * 100, "1", "1", "1"), n=4).native() is not None
+
+
+def test_float16_stays_float16_in_table_and_text():
+    released = common(numeric.from_floats("x", np.array([3.9, 3.9, 3.9, 3.9], np.float16)))
+    assert released.native().dtype == np.float16
+    assert released.text() == ["3.9"]
+
+
 def test_exact_releases_the_plain_centroid_as_a_float():
     released = common(numeric.from_series("x", series([1, 2, 2, 2])), exact=True)
     assert released.native().tolist() == [1.75]
@@ -135,7 +167,7 @@ def test_nullable_and_arrow_backed_pandas_columns_are_read_like_plain_ones():
         (["a", "b"], r"'x' holds text, not numbers \(row 1: 'a'\)"),
         ([1, "b", 2], r"'x' holds text or other objects such as 'b' \(row 2\)"),
         (pd.to_datetime(["2020-01-01", "2021-01-01"]), "'x' holds dates or times"),
-        (pd.Categorical(["a", "b"]), "'x' holds text"),
+        (pd.Categorical(["a", "b"]), "'x' holds categories"),
         ([Decimal(1), 2.0], "'x' mixes decimals"),
         ([Decimal(1), Decimal("Infinity")], r"'x' holds infinity or NaN \(row 2\)"),
         (pd.to_timedelta([1, 2]), "'x' holds dates or times"),

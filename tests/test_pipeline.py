@@ -109,6 +109,11 @@ def test_k_1_is_warned_of():
         ({"k": 3, "method": "mdva"}, "no method 'mdva'"),
         ({"k": 3, "aggregate": "mode"}, "aggregate must be one of mean, median"),
         ({"k": 3, "quasi_identifiers": None}, "no quasi-identifier"),
+        ({"k": 3, "exact": "no"}, "exact must be True or False"),
+        ({"k": 3, "random_state": 1.5}, "random_state must be a whole number"),
+        ({"k": 3, "weights": [1]}, "weights are given as a dictionary"),
+        ({"k": 3, "weights": {1: 2}}, "weight for 1, which is no quasi-identifier"),
+        ({"k": None, "method": MDAV(k="x")}, "k must be a whole number"),
         ({"k": 3, "quasi_identifiers": ["age", "diagnosis"], "confidential": None}, "'diagnosis' holds text"),
     ],
 )
@@ -122,3 +127,15 @@ def test_progress_is_reported(people):
     calls = []
     shoal.anonymize(pd.DataFrame(people), 2, **ROLES, progress=lambda *call: calls.append(call))
     assert calls[-1] == (7, 7)
+
+
+def test_the_groups_do_not_depend_on_how_the_numbers_are_written(tmp_path):
+    rng = np.random.default_rng(0)
+    for trial in range(60):
+        tenths = rng.integers(0, 4, size=(12, 2))
+        lines = [",".join(f"{value / 10:.2f}" for value in row) for row in tenths]
+        (tmp_path / "t.csv").write_text("\n".join(["x,y", *lines]) + "\n")
+        labels = shoal.anonymize(tmp_path / "t.csv", 2, ["x", "y"]).labels
+        frame = pd.read_csv(tmp_path / "t.csv")
+        assert np.array_equal(labels, shoal.anonymize(frame, 2, ["x", "y"]).labels), trial
+        assert np.array_equal(labels, shoal.anonymize((frame * 100).astype(int), 2, ["x", "y"]).labels), trial

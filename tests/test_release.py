@@ -123,18 +123,58 @@ def test_a_column_name_that_is_a_formula_is_warned_of(tmp_path):
 
 
 def test_a_file_that_does_not_hold_what_was_promised_never_gets_its_name(release, tmp_path, monkeypatch):
-    broken = dict(release.common)
-    release.__dict__["common"] = broken
     monkeypatch.setattr(type(release), "_text", lambda self, name, dialect: [str(i) for i in range(7)])
     with pytest.raises(ShoalError, match="only 1-anonymous, not 3; it was not released"):
         release.write(tmp_path / "t.csv")
     assert list(tmp_path.iterdir()) == []
+    assert release.manifest["output"] is None
+
+
+def test_who_changes_the_released_table_does_not_change_the_release(release, tmp_path):
+    release.table["age"] = range(7)
+    assert release.verified_k == 3
+    for name in ("t.csv", "t.parquet"):
+        assert release.write(tmp_path / name).k == 3
+
+
+def test_a_table_with_an_index_can_be_written_in_any_format(people, tmp_path):
+    frame = pd.DataFrame(people, index=list("gfedcba"))
+    with pytest.warns(ShoalWarning, match="the index is kept"):
+        release = shoal.anonymize(frame, 3, ["age", "weight"], "diagnosis", "name")
+    for name in ("t.csv", "t.parquet", "t.arrow"):
+        assert release.write(tmp_path / name).columns == ["age", "weight", "diagnosis"]
+
+
+def test_a_carriage_return_in_a_text_is_kept(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'x,note\n1,"a\rb"\n2,c\n')
+    shoal.anonymize(tmp_path / "t.csv", 2, "x", "note").write(tmp_path / "o.csv")
+    assert (tmp_path / "o.csv").read_bytes() == b'"x","note"\n"2","a\rb"\n"2","c"\n'
+
+
+def test_numbers_of_more_than_64_bits_can_be_released(tmp_path):
+    (tmp_path / "t.csv").write_text(f"x\n{10**30}\n{10**30 + 2}\n")
+    release = shoal.anonymize(tmp_path / "t.csv", 2, "x")
+    for name in ("o.csv", "o.parquet"):
+        release.write(tmp_path / name)
+    assert (tmp_path / "o.csv").read_text() == f"x\n{10**30 + 1}\n{10**30 + 1}\n"
+    objects = pd.DataFrame({"x": [2**70, 2**70 + 2], "y": [2**80, "\ud800"]}, dtype=object)
+    assert shoal.anonymize(objects, 2, "x", "y").table["x"].tolist() == [2**70 + 1] * 2
+
+
+def test_the_input_may_be_gone_when_the_release_is_written(people, tmp_path):
+    path = tmp_path / "people.csv"
+    pd.DataFrame(people).to_csv(path, index=False)
+    release = shoal.anonymize(path, 3, ["age", "weight"], "diagnosis", "name")
+    path.unlink()
+    (tmp_path / "safe.csv").write_text("old")
+    assert release.write(tmp_path / "safe.csv", overwrite=True).k == 3
 
 
 def test_missing_values_in_other_columns_are_written_as_nothing(tmp_path):
-    table = pd.DataFrame({"x": [1, 2], "y": [None, "a"], "z": [np.nan, 0.5]})
-    shoal.anonymize(table, 2, "x", ["y", "z"]).write(tmp_path / "t.csv")
-    assert rows_of(tmp_path / "t.csv")[1] == [["2", "", ""], ["2", "a", "0.5"]]
+    columns = {"y": [None, "a"], "z": [np.nan, 0.5], "n": pd.array([None, 7], dtype="Int64")}
+    table = pd.DataFrame({"x": [1, 2]} | columns)
+    shoal.anonymize(table, 2, "x", list(columns)).write(tmp_path / "t.csv")
+    assert rows_of(tmp_path / "t.csv")[1] == [["2", "", "", ""], ["2", "a", "0.5", "7"]]
 
 
 WRITER = """

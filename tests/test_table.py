@@ -1,4 +1,5 @@
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -7,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.table import Roles, Table
+from shoal.table import Roles, Table, arrow_of
 
 ROLES = Roles.of(["age", "weight"], "diagnosis", "name")
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -76,7 +77,7 @@ def test_a_pandas_index_stays_even_with_repeats_and_is_warned_of(people):
 
 
 def test_columns_without_a_role_are_warned_of_and_kept(people):
-    with pytest.warns(ShoalWarning, match="without a role.*name, diagnosis"):
+    with pytest.warns(ShoalWarning, match="without a role.*'name', 'diagnosis'"):
         table = Table.of(pl.DataFrame(people), Roles.of(["age", "weight"]))
     assert table.others == ("name", "diagnosis")
     assert released(table)["name"].to_list() == people["name"]
@@ -121,3 +122,52 @@ def test_a_table_with_all_roles_given_warns_of_nothing(people):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Table.of(pd.DataFrame(people), ROLES)
+
+
+def test_what_the_caller_does_to_the_table_later_does_not_matter(people):
+    data = pd.DataFrame(people)
+    table = Table.of(data, ROLES)
+    data["phone"] = 1
+    data.loc[:, "diagnosis"] = data["diagnosis"].tolist()[::-1]
+    out = released(table)
+    assert list(out.columns) == ["age", "weight", "diagnosis"]
+    assert out["diagnosis"].tolist() == people["diagnosis"]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("values", [[2**62 + 5, 2**62 + 9], [-(2**63), 2**63 - 1]])
+def test_64_bit_integers_come_back_in_any_kind(kind, values):
+    out = released(Table.of(kind({"x": values}), Roles.of("x")))
+    assert str(out["x"][0]) == str(round(Fraction(sum(values), 2)))
+
+
+def test_unused_categories_are_warned_of():
+    column = pd.Categorical(["a", "b"], categories=["a", "b", "Zebulon"])
+    fixed = pl.Series(["a", "b"], dtype=pl.Enum(["a", "b", "Zebulon"]))
+    coded = pa.DictionaryArray.from_arrays([0, 1], ["a", "b", "Zebulon"])
+    tables = [
+        pd.DataFrame({"x": [1, 2], "c": column}),
+        pl.DataFrame({"x": [1, 2], "c": fixed}),
+        pa.table({"x": [1, 2], "c": coded}),
+    ]
+    for table in tables:
+        with pytest.warns(ShoalWarning, match="categories that no record has .*'c'"):
+            Table.of(table, Roles.of("x", "c"))
+    Table.of(tables[0].assign(c=pd.Categorical(["a", "b"])), Roles.of("x", "c"))
+
+
+def test_the_metadata_of_an_arrow_table_stays_behind():
+    data = pa.table({"x": [1, 2]}).replace_schema_metadata({"note": "Zebulon"})
+    assert released(Table.of(data, Roles.of("x"))).schema.metadata is None
+
+
+def test_an_arrow_table_has_no_index_and_names_the_column_that_it_cannot_hold():
+    assert arrow_of(pd.DataFrame({"x": [1, 2]}, index=list("ab"))).column_names == ["x"]
+    with pytest.raises(ShoalError, match="column 'odd' has no type that Parquet"):
+        arrow_of(pd.DataFrame({"x": [1, 2], "odd": [1, "a"]}))
+
+
+@pytest.mark.parametrize("names", [[1], 5, [None]])
+def test_names_that_are_not_text_are_errors(names):
+    with pytest.raises(ShoalError, match="columns are named by text"):
+        Roles.of(names)

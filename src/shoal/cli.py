@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -15,15 +16,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError, ShoalWarning
+from shoal.parameters import Whole
 
 if TYPE_CHECKING:
+    from shoal.manifest import Recipe
     from shoal.release import Release
     from shoal.verification import Verification
 
 app = typer.Typer(
     name="shoal",
     help="k-anonymous microaggregation: publish the table, and hide every person in a shoal of at least k.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -66,11 +69,14 @@ def version(asked: bool) -> None:
 
 @app.callback()
 def shoal_command(
+    context: typer.Context,
     _: Annotated[
         bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """k-anonymous microaggregation: publish the table, and hide every person in a shoal of at least k."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command()
@@ -132,12 +138,17 @@ def anonymize(
         "exact": exact,
         "random_state": seed,
     }
-    settings = {name: value for name, value in settings.items() if value not in (None, [], {}, False)}
-    expected: dict[str, Any] | None = None
+    settings = {
+        name: value
+        for name, value in settings.items()
+        if value is not None and value is not False and value not in ([], {})
+    }
+    expected: Recipe | None = None
     if recipe is not None:
         if settings or dialect:
             raise ShoalError(f"the recipe says it all: leave out {', '.join([*settings, *dialect])}")
-        file, settings, dialect, expected = from_recipe(recipe, file)
+        file, expected = from_recipe(recipe, file)
+        settings, dialect = expected.arguments, expected.dialect
     elif file is None:
         raise ShoalError("no input: name a CSV, Parquet or Arrow file, or - for standard input")
     elif "k" not in settings:
@@ -153,7 +164,7 @@ def anonymize(
 
     with collected_warnings(show=not as_json) as noted:
         source = read(file, **dialect)
-        if expected is not None and source.sha256 != expected["input"]["sha256"]:
+        if expected is not None and source.sha256 != expected.input_sha256:
             raise ShoalError(f"{file} is not the input of the recipe: its hash is different")
         with progress_bar(quiet or as_json) as progress:
             release = run(source, progress=progress, **settings)
@@ -167,7 +178,7 @@ def anonymize(
         )
     elif not quiet:
         print_summary(release, verification, output, report, say)
-    if expected is not None and expected["output"] and expected["output"]["sha256"] != written_hash(release):
+    if expected is not None and expected.output_sha256 not in (None, release.manifest["output"]["sha256"]):
         raise FailedError(
             "the release differs from the recipe's: made by another version, or written in another format"
         )
@@ -246,7 +257,7 @@ def inspect(
         )
     print("\nThe roles are suggestions: you decide what others may know.")
     if quasi := found.suggested("quasi-identifier"):
-        parts = [f"shoal anonymize {file} -k 5 -q {joined(quasi)}"]
+        parts = [f"shoal anonymize {shlex.quote(file)} -k 5 -q {joined(quasi)}"]
         parts += [f"-c {joined(names)}" for names in [found.suggested("confidential")] if names]
         parts += [f"-i {joined(names)}" for names in [found.suggested("identifier")] if names]
         print(f"\n  {' '.join(parts)} -o safe.csv --report safe.html")
@@ -287,7 +298,10 @@ def demo(
     from shoal.datasets import clinic
     from shoal.files import atomically
 
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ShoalError(f"cannot make the folder {folder}: {error.strerror}") from None
     patients = folder / "patients.csv"
     with atomically(patients, overwrite) as temporary:
         pyarrow.csv.write_csv(clinic(), temporary)
@@ -322,9 +336,8 @@ def main() -> NoReturn:
         status = complain(error.format_message(), 2)
     except (KeyboardInterrupt, typer.Abort):
         status = complain("interrupted; nothing was left half written", INTERRUPTED)
-    except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
+    except OSError as error:
+        status = complain(f"{error.strerror or error}", 2)
     except MemoryError:
         status = complain("out of memory; try fewer records at a time", 2)
     except Exception as error:
@@ -347,37 +360,44 @@ def complain(message: str, status: int) -> int:
 def whole_k(text: str) -> int:
     """k from the command line."""
     try:
-        k = int(text)
+        return Whole(1).check("k", int(text))
+    except ShoalError:
+        raise
     except ValueError:
         raise ShoalError(f"k must be a whole number of at least 1, not {text!r}") from None
-    if k < 1:
-        raise ShoalError(f"k must be at least 1, not {k}")
-    return k
 
 
 def split(given: list[str]) -> list[str]:
     """Column names from repeated options with commas; a name with a comma goes in double quotes."""
-    return [name for row in csv.reader(given, skipinitialspace=True) for name in row if name]
+    try:
+        rows = [row for item in given for row in csv.reader([item], skipinitialspace=True, strict=True)]
+    except csv.Error:
+        raise ShoalError(
+            f"cannot read the column names {given!r}: put commas between them, and names that hold commas "
+            "in double quotes"
+        ) from None
+    return [name for row in rows for name in row or [""]]
 
 
 def joined(names: list[str]) -> str:
     """The other way round, quoted for the shell where it must be."""
-    import shlex
-
     return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
 
 
 def weights_of(given: list[str]) -> dict[str, float]:
     """Weights from options such as age=2."""
-    weights = {}
+    weights: dict[str, float] = {}
     for item in given:
-        name, found, value = item.rpartition("=")
+        name, _, value = item.rpartition("=")
         try:
-            weights[name] = float(value)
+            weight = float(value)
         except ValueError:
-            found = ""
-        if not found:
+            weight = float("nan")
+        if not name or weight != weight:
             raise ShoalError(f"a weight is given as column=number, such as age=2, not {item!r}")
+        if name in weights:
+            raise ShoalError(f"two weights for {name!r}; give one")
+        weights[name] = weight
     return weights
 
 
@@ -390,20 +410,18 @@ def dialect_of(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def from_recipe(path: Path, file: str | None) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
-    """The input, the settings, the dialect and the whole of a recipe."""
-    from shoal.manifest import arguments_of, load_recipe
+def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:
+    """The input and the recipe; an input that is not named is looked for by the recipe's name for it."""
+    from shoal.manifest import load_recipe
 
     recipe = load_recipe(path)
-    if file is None:
-        name = recipe["input"].get("name")
-        found = [place for place in (Path(name or ""), path.parent / (name or "")) if place.is_file()]
-        if not found:
-            raise ShoalError(f"the recipe's input {name!r} is not here; name the input file")
-        file = str(found[0])
-    dialect = dict(recipe["input"].get("dialect", {}))
-    dialect.pop("newline", None)
-    return file, arguments_of(recipe), dialect, recipe
+    if file is not None:
+        return file, recipe
+    name = recipe.input_name
+    found = [place for place in (Path(name or ""), path.parent / (name or "")) if place.is_file()]
+    if not found:
+        raise ShoalError(f"the recipe's input {name!r} is not here; name the input file")
+    return str(found[0]), recipe
 
 
 def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) -> None:
@@ -412,15 +430,17 @@ def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) 
     from shoal.files.atomic import check_target
     from shoal.release import manifest_path
 
-    targets = [] if output == "-" else [Path(output), manifest_path(Path(output))]
-    for target in [*targets, *([report] if report else [])]:
-        if file != "-" and target.exists() and Path(file).exists() and target.samefile(file):
+    if str(report) == "-":
+        raise ShoalError("the report goes to a file, not to standard output; name one")
+    if report is not None and report.resolve() == Path(output).resolve():
+        raise ShoalError(f"{report} is both the release and the report; choose another name for one")
+    for target in [*([] if output == "-" else [Path(output)]), *([report] if report else [])]:
+        if file != "-" and target.is_file() and Path(file).exists() and target.samefile(file):
             raise ShoalError(f"{target} is the input; choose another name for what is written")
         check_target(target, overwrite)
-    if targets:
-        format_of(targets[0])
-    if report is not None and report.resolve() in [target.resolve() for target in targets]:
-        raise ShoalError(f"{report} is both the release and the report; choose another name for one")
+    if output != "-":
+        format_of(Path(output))
+        check_target(manifest_path(Path(output)), overwrite)
 
 
 def write_release(release: "Release", output: str, overwrite: bool) -> "Verification":
@@ -431,15 +451,13 @@ def write_release(release: "Release", output: str, overwrite: bool) -> "Verifica
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"release.{source.format if source else 'csv'}"
         verification = release.write(path)
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        try:
+            with path.open("rb") as file:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:  # whoever reads it has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return verification
-
-
-def written_hash(release: "Release") -> str:
-    """The hash of the bytes that were written."""
-    return str(release.manifest["output"]["sha256"])
 
 
 @contextmanager
@@ -501,9 +519,12 @@ def print_summary(
     if output != "-":
         from shoal.release import manifest_path
 
-        lines += [f"release:  {output}", f"manifest: {manifest_path(Path(output))}"]
+        lines += [
+            f"release:  {output}",
+            f"manifest: {manifest_path(Path(output))} (for you: it can confirm guesses)",
+        ]
     if report is not None:
-        lines += [f"report:   {report} (describes the original data: not for publication)"]
+        lines += [f"report:   {report} (for you: it shows the original data)"]
     print("\n".join(lines), file=say)
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from shoal.files import Source, read
 from shoal.privacy import k_anonymity
-from shoal.table import framed
+from shoal.table import arrow_of, is_text
 
 Role = Literal["identifier", "quasi-identifier", "confidential", "other"]
 
@@ -55,8 +55,14 @@ class Inspection:
         return [column.name for column in self.columns if column.role == role]
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
-        return asdict(self)
+        """As JSON takes it: dates, and numbers that JSON does not know, as text."""
+        whole = asdict(self)
+        for column in whole["columns"]:
+            for end in ("low", "high"):
+                value = column[end]
+                plain = value is None or (isinstance(value, (int, float)) and abs(value) < float("inf"))
+                column[end] = value if plain else str(value)
+        return whole
 
 
 def inspect(data: Any, **dialect: Any) -> Inspection:
@@ -65,7 +71,7 @@ def inspect(data: Any, **dialect: Any) -> Inspection:
     Suggestions come from names and values; the owner of the table decides.
     """
     source = read(data, **dialect) if isinstance(data, (str, os.PathLike)) else data
-    table = source.table if isinstance(source, Source) else framed(data).to_arrow()
+    table = source.table if isinstance(source, Source) else arrow_of(data)
     columns = tuple(profile(name, table[name]) for name in table.column_names)
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     unique = None
@@ -76,20 +82,32 @@ def inspect(data: Any, **dialect: Any) -> Inspection:
 
 def profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
     """One column."""
-    empty = pc.equal(column, "") if pa.types.is_string(column.type) else pc.is_null(column)
-    missing = column.null_count + (pc.sum(empty).as_py() or 0 if column.null_count == 0 else 0)
-    distinct = pc.count_distinct(column).as_py()
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = pc.cast(column, kind.value_type)
+    missing = column.null_count
+    if is_text(column.type):
+        missing += pc.sum(pc.equal(column, "")).as_py() or 0
+    distinct = distinct_values(column)
     low = high = None
     if is_number(column.type) or pa.types.is_temporal(column.type):
         ends = pc.min_max(column).as_py()
         low, high = ends["min"], ends["max"]
     role, reason = suggestion(name, column, distinct)
-    return ColumnProfile(name, str(column.type), missing, distinct, low, high, role, reason)
+    return ColumnProfile(name, str(kind), missing, distinct, low, high, role, reason)
+
+
+def distinct_values(column: pa.ChunkedArray) -> int:
+    """How many different values a column has; lists and structures count by what they show."""
+    try:
+        return int(pc.count_distinct(column).as_py())
+    except pa.ArrowNotImplementedError:
+        return len({repr(value) for value in column.to_pylist()})
 
 
 def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role, str]:
     """A role, and why."""
-    number, n = is_number(column.type), len(column)
+    number, n = is_number(column.type) or is_code(column), len(column)
     if distinct <= 1:
         return "other", "one value only: it tells nobody apart"
     if word := matched(name, _IDENTIFIER):
@@ -98,17 +116,18 @@ def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role,
         return "confidential", f"called {word!r}: what a release is about, not how people are recognised"
     if not number and distinct == n and n > 1:
         return "identifier", "a different text in every record: names a person directly"
+    word = matched(name, _QUASI)
+    called = f"called {word!r}: " if word else ""
     if number:
-        word = matched(name, _QUASI)
-        return "quasi-identifier", (
-            f"called {word!r}: " if word else ""
-        ) + f"{distinct} different numbers may be known to others"
-    if word := matched(name, _QUASI):
-        return (
-            "other",
-            f"called {word!r}: people are recognised by it, but it is not a number; encode it or drop it",
-        )
+        return "quasi-identifier", f"{called}{distinct} different numbers may be known to others"
+    if word:
+        return "other", f"{called}people are recognised by it, but it is not a number; encode it or drop it"
     return "other", f"{distinct} different values that are not numbers: check whether others may know them"
+
+
+def is_code(column: pa.ChunkedArray) -> bool:
+    """Whether a column of text holds digits only, such as postcodes with leading zeros."""
+    return is_text(column.type) and bool(pc.all(pc.match_substring_regex(column, "^[0-9]+$")).as_py())
 
 
 def matched(name: str, words: str) -> str | None:

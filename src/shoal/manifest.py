@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,38 +62,55 @@ def hash_of_values(table: Table) -> str:
         column = table.frame[name]
         digest.update(repr((name, str(column.dtype))).encode())
         try:
-            values = pa.array(column.to_arrow())
-            batch = pa.record_batch([values], names=["values"])
+            batch = pa.record_batch([pa.array(column.to_arrow())], names=["values"])
             digest.update(batch.serialize())
-        except (pa.ArrowException, TypeError):  # objects that Arrow has no type for
-            digest.update(repr(column.to_list()).encode())
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):  # Arrow has no type for it
+            digest.update(repr(column.to_list()).encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
 
 
-def load_recipe(path: Path) -> Manifest:
+@dataclass(frozen=True)
+class Recipe:
     """A manifest read back, to repeat its release."""
+
+    input_name: str | None
+    input_sha256: str
+    output_sha256: str | None
+    dialect: dict[str, str]
+    arguments: dict[str, Any]  # of `anonymize`
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a manifest."""
     try:
-        recipe = json.loads(path.read_text(encoding="utf-8"))
-        recipe["k"], recipe["method"]["name"], recipe["roles"]["quasi_identifiers"], recipe["input"]["sha256"]
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        recipe = recipe_of(manifest)
     except OSError as error:
         raise ShoalError(f"cannot read the recipe {path}: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except ShoalError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ShoalError(f"{path} is not a manifest of Shoal ({type(error).__name__}: {error})") from None
-    return dict(recipe)
+    return recipe
 
 
-def arguments_of(recipe: Manifest) -> dict[str, Any]:
-    """The arguments of `anonymize` that repeat a release."""
-    name = recipe["method"]["name"].lower()
-    if name not in METHODS:
-        raise ShoalError(
-            f"the recipe's method {recipe['method']['name']!r} is not known to Shoal {shoal.__version__}"
-        )
-    roles = recipe["roles"]
-    return {
-        "quasi_identifiers": roles["quasi_identifiers"],
-        "confidential": roles["confidential"],
-        "identifiers": roles["identifiers"],
-        "method": METHODS[name](**recipe["method"]["parameters"]),
-        **{key: recipe[key] for key in ("scaling", "weights", "aggregate", "exact", "random_state")},
-    }
+def recipe_of(manifest: Manifest) -> Recipe:
+    """What a manifest asks for; whatever is missing or odd in it raises."""
+    name, parameters = manifest["method"]["name"], dict(manifest["method"]["parameters"])
+    if name.lower() not in METHODS:
+        raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {shoal.__version__}")
+    if manifest["k"] != parameters["k"]:
+        raise ShoalError(f"the recipe contradicts itself: k is {manifest['k']} and {parameters['k']}")
+    dialect = dict(manifest["input"].get("dialect", {}))
+    dialect.pop("newline", None)
+    roles = manifest["roles"]
+    settings = {key: manifest[key] for key in ("scaling", "weights", "aggregate", "exact", "random_state")}
+    return Recipe(
+        manifest["input"].get("name"),
+        manifest["input"]["sha256"],
+        (manifest["output"] or {}).get("sha256"),
+        dialect,
+        {key: roles[key] for key in ("quasi_identifiers", "confidential", "identifiers")}
+        | {"method": METHODS[name.lower()](**parameters)}
+        | settings,
+    )

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any, Literal
 
 import narwhals as nw
@@ -23,11 +24,13 @@ from shoal.errors import ShoalError, some
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Aggregate = Literal["mean", "median"]
-Kind = Literal["integer", "boolean", "decimal", "float32", "float64"]
+Kind = Literal["integer", "boolean", "decimal", "float16", "float32", "float64"]
 
 MOST_DECIMALS = 15
+MOST_DIGITS = 150
 _EXACT = 2**53  # whole numbers up to here are exact in a double
 _SAFE = 2**62  # whole numbers below this can be added once without overflowing an int64
+_FLOATS = ("float16", "float32", "float64")
 _MISSING = ["", "na", "n/a", "nan", "null", "?", "."]
 _INFINITE = r"^[+-]?inf(inity)?$"
 
@@ -76,6 +79,7 @@ class Fixed(Numbers):
 
     origin: int
     offsets: NDArray[Any]  # int64, or Python integers where the range needs more than 62 bits
+    step: int  # the greatest common divisor of the offsets
     decimals: int
     kind: Kind
     width: int = 0  # digits to fill with leading zeros, for codes such as 01234
@@ -85,28 +89,26 @@ class Fixed(Numbers):
     def of(cls, units: NDArray[Any], decimals: int, kind: Kind, **style: Any) -> "Fixed":
         """From whole units: any integer dtype, or Python integers in an object array."""
         low, high = int(units.min()), int(units.max())
-        # An origin that a double can hold, so that released doubles can be compared with it.
-        origin = low if abs(low) < _EXACT else low - low % 2 ** (abs(low).bit_length() - 52)
-        fits = high - origin < _SAFE
+        fits = high - low < _SAFE
         if units.dtype == object or not fits:
-            above = [int(unit) - origin for unit in units]
+            above = [int(unit) - low for unit in units]
             offsets = np.array(above, dtype=np.int64 if fits else object)
         else:  # differences modulo 2^64 are right, whatever the signs
-            offsets = (units.astype(np.uint64) - np.uint64(origin % 2**64)).astype(np.int64)
-        return cls(origin, offsets, decimals, kind, **style)
+            offsets = (units.astype(np.uint64) - np.uint64(low % 2**64)).astype(np.int64)
+        return cls(low, offsets, int(np.gcd.reduce(offsets)) or 1, decimals, kind, **style)
 
     @property
     def unit(self) -> float:  # type: ignore[override]
-        """One unit of the last decimal."""
-        return float(10.0**-self.decimals)
+        """One step, in the column's own units."""
+        return float(self.step / 10**self.decimals)
 
     def raw(self) -> Float:
-        """The number of units above the origin."""
-        return self.offsets.astype(np.float64)
+        """Steps above the lowest number: the same for 0.3 and 0.30, for metres and for millimetres."""
+        return (self.offsets // self.step).astype(np.float64)
 
     def floats(self) -> Float:
         """To the nearest double."""
-        return (self.origin + self.raw()) / 10.0**self.decimals
+        return np.asarray(self._units(self.offsets) / 10**self.decimals, dtype=np.float64)
 
     def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
         """The mean or median of each group, to the nearest unit (ties to even) unless exact."""
@@ -115,13 +117,22 @@ class Fixed(Numbers):
         else:
             total, parts = doubled_medians(self.offsets, order, starts), np.full(len(starts) - 1, 2)
         if exact:
-            scale = 10**self.decimals
-            values = ((self.origin + total / parts) / scale).astype(np.float64)
-            return RealValues(values, values * scale - self.origin)
+            whole = self.origin * parts.astype(object) + total.astype(object)
+            values = (whole / (parts.astype(object) * 10**self.decimals)).astype(np.float64)
+            return RealValues(values, self._raw_of(values))
         above = nearest_even(total, parts, self.origin)
+        units = self._units(above)
+        values = (units / 10**self.decimals).astype(self.kind) if self.kind in _FLOATS else None
+        return FixedValues(self, units, above.astype(np.float64) / self.step, values)
+
+    def _units(self, above: NDArray[Any]) -> NDArray[Any]:
         fits = abs(self.origin) < _SAFE and above.dtype == np.int64
-        units = self.origin + (above if fits else above.astype(object))
-        return FixedValues(self, units, above.astype(np.float64))
+        return self.origin + (above if fits else above.astype(object))
+
+    def _raw_of(self, values: Float) -> Float:
+        """Doubles as coordinates, without cancellation."""
+        scale = Fraction(10**self.decimals)
+        return np.array([float((Fraction(v) * scale - self.origin) / self.step) for v in values.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,19 +142,17 @@ class FixedValues(CommonValues):
     numbers: Fixed
     units: NDArray[Any]
     raw: Float
+    values: NDArray[Any] | None  # the nearest floats, for a column of floats
 
     def native(self) -> Sequence[Any] | NDArray[Any]:
         """Integers, booleans, decimals or floats, as the column came."""
-        match self.numbers.kind:
-            case "integer":
-                return self.units
-            case "boolean":
-                return self.units.astype(bool)
-            case "decimal":
-                return [Decimal(text) for text in self._digits(".", 0)]
-            case kind:
-                scale = 10**self.numbers.decimals
-                return np.asarray(self.units / scale, dtype=kind)
+        if self.values is not None:
+            return self.values
+        if self.numbers.kind == "boolean":
+            return self.units.astype(bool)
+        if self.numbers.kind == "decimal":
+            return [Decimal(text) for text in self._digits(".", 0)]
+        return self.units if self.units.dtype != object else list(self.units)
 
     def text(self, decimal_sign: str = ".") -> list[str]:
         """Every value with the column's number of decimals and its leading zeros."""
@@ -161,22 +170,23 @@ class FixedValues(CommonValues):
 
 @dataclass(frozen=True, eq=False)
 class Real(Numbers):
-    """Floats as they are: `values` times a power of two keeps squares far from overflow."""
+    """Floats as they are."""
 
     values: Float
     kind: Kind = "float64"
 
     @property
     def _exponent(self) -> int:
-        return int(np.frexp(np.abs(self.values).max())[1]) - 1
+        exponent = int(np.frexp(np.abs(self.values).max())[1]) - 1
+        return 0 if abs(exponent) < 300 else exponent
 
     @property
     def unit(self) -> float:  # type: ignore[override]
-        """The power of two that the coordinates were divided by."""
+        """The power of two that the coordinates were divided by, mostly 1."""
         return float(np.ldexp(1.0, self._exponent))
 
     def raw(self) -> Float:
-        """The values, scaled by a power of two into (-2, 2)."""
+        """The values, scaled by a power of two where their squares would leave the range of a double."""
         return np.ldexp(self.values, -self._exponent)
 
     def floats(self) -> Float:
@@ -193,8 +203,8 @@ class Real(Numbers):
         else:
             middle = doubled_medians(scaled, order, starts) / 2
         values = np.ldexp(middle, exponent)
-        if self.kind == "float32" and not exact:
-            values = values.astype(np.float32)
+        if not exact:
+            values = values.astype(self.kind)
         return RealValues(values, np.ldexp(values.astype(np.float64), -exponent))
 
 
@@ -252,11 +262,10 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
         return Fixed.of(np.asarray(series.to_numpy()).astype(np.uint8), 0, "boolean")
     if dtype == nw.Decimal:
         return from_objects(name, series.to_list())
+    if dtype in (nw.Int128, nw.UInt128):
+        return from_objects(name, series.to_list())
     if dtype.is_integer():
-        values = np.asarray(series.to_numpy())
-        return Fixed.of(
-            values if values.dtype.kind in "iu" else np.array(series.to_list(), object), 0, "integer"
-        )
+        return Fixed.of(np.asarray(series.to_numpy()), 0, "integer")
     if dtype.is_float():
         return from_floats(name, np.asarray(series.to_numpy()))
     if dtype == nw.Object:
@@ -266,7 +275,12 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
             f"column {name!r} holds dates or times ({dtype}), which cannot be a quasi-identifier yet; "
             "turn it into a number first, such as the year"
         )
-    if dtype in (nw.String, nw.Categorical, nw.Enum):
+    if dtype in (nw.Categorical, nw.Enum):
+        raise ShoalError(
+            f"column {name!r} holds categories, which cannot be a quasi-identifier yet; "
+            "turn it into numbers or leave it out of the quasi-identifiers"
+        )
+    if dtype == nw.String:
         raise ShoalError(
             f"column {name!r} holds text, not numbers (row 1: {str(series[0])!r}); "
             "turn it into numbers or leave it out of the quasi-identifiers"
@@ -282,11 +296,13 @@ def from_objects(name: str, values: list[Any]) -> Numbers:
     if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return Fixed.of(np.array(values, np.uint8), 0, "boolean")
     if all(issubclass(kind, (int, np.integer)) and kind is not bool for kind in kinds):
+        refuse_long(name, np.array([len(str(abs(int(v)))) for v in values]))
         return Fixed.of(np.array([int(v) for v in values], object), 0, "integer")
     if kinds == {Decimal}:
         special = np.array([not v.is_finite() for v in values])
         if special.any():
             raise rows_error(name, "infinity or NaN", special, "take those records out")
+        refuse_long(name, np.array([len(f"{v:f}") for v in values]))
         return from_decimals(values)
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool for kind in kinds):
         return from_floats(name, np.array(values, np.float64))
@@ -312,7 +328,11 @@ def from_floats(name: str, values: NDArray[Any], decimals: int | None = None) ->
         raise missing_error(name, np.isnan(values))
     if np.isinf(values).any():
         raise rows_error(name, "infinity", np.isinf(values), "take those records out or cap the values")
-    kind: Kind = "float32" if values.dtype in (np.float32, np.float16) else "float64"
+    kind: Kind = "float64"
+    if values.dtype == np.float32:
+        kind = "float32"
+    elif values.dtype == np.float16:
+        kind = "float16"
     places = range(MOST_DECIMALS + 1) if decimals is None else [decimals]
     sample, wide = values[:1000], values.astype(np.float64)
     for places_tried in places:
@@ -359,6 +379,7 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
         return from_floats(name, pointed.cast(pa.float64()).to_numpy())
     point = pc.find_substring(pointed, ".").to_numpy()
     length = pc.utf8_length(pointed).to_numpy()
+    refuse_long(name, length)
     after = np.where(point < 0, 0, length - point - 1)
     decimals = int(after.max())
     if length.max() <= MOST_DECIMALS:  # so short a number survives the way through a double
@@ -393,6 +414,14 @@ def from_spelled_booleans(texts: pa.ChunkedArray, truth: NDArray[np.bool_]) -> F
 def missing_error(name: str, where: NDArray[np.bool_]) -> ShoalError:
     """Missing values stand in the way."""
     return rows_error(name, "missing values", where, "fill them in or take those records out")
+
+
+def refuse_long(name: str, lengths: NDArray[Any]) -> None:
+    """Numbers so long that their squares leave the range of a double."""
+    if lengths.max() > MOST_DIGITS:
+        raise rows_error(
+            name, f"numbers of more than {MOST_DIGITS} digits", lengths > MOST_DIGITS, "use another unit"
+        )
 
 
 def rows_error(name: str, what: str, where: NDArray[np.bool_], cure: str) -> ShoalError:

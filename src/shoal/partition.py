@@ -14,6 +14,9 @@ from shoal.errors import ShoalError, some
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+LARGEST = 1e150
+"""Coordinates beyond this have squared distances that overflow."""
+
 
 @dataclass(frozen=True, eq=False)
 class Partition:

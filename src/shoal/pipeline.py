@@ -8,8 +8,8 @@ from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.manifest import manifest_of
 from shoal.measures import information_loss
 from shoal.methods import Microaggregator, Progress, method_of
-from shoal.methods.parameters import OneOf, Whole
 from shoal.numeric import Aggregate
+from shoal.parameters import Flag, OneOf, Seed, Whole
 from shoal.release import Release
 from shoal.space import AGGREGATES, Scaling, Space
 from shoal.table import Names, Roles, Table
@@ -61,7 +61,10 @@ def anonymize(
         Called now and then with (records grouped so far, records in all).
     """
     OneOf(AGGREGATES).check("aggregate", aggregate)
+    Flag().check("exact", exact)
+    seed = Seed().check("random_state", random_state)
     model = method_of(method, None if k is None else Whole(1).check("k", k))
+    Whole(1).check("k", model.k)
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     if model.k > len(table):
         raise ShoalError(
@@ -74,10 +77,10 @@ def anonymize(
     loss = information_loss(space, common, partition.labels)
     settings = {
         "scaling": scaling,
-        "weights": dict(weights or {}),
+        "weights": {name: float(weight) for name, weight in (weights or {}).items()},
         "aggregate": aggregate,
         "exact": exact,
-        "random_state": random_state,
+        "random_state": seed,
     }
     return Release(
         table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +25,7 @@ from shoal.numeric import CommonValues, number_pattern
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.space import Space
-from shoal.table import Table
+from shoal.table import Table, arrow_of
 from shoal.verification import Verification, verify
 
 Int = NDArray[np.int64]
@@ -67,13 +66,16 @@ class Release:
     @cached_property
     def table(self) -> Any:
         """The released table, of the kind that came in."""
-        return self.original.replaced(self.common, self.labels, self.exact)
+        return self._released()
 
     @cached_property
     def verified_k(self) -> int:
         """The smallest group of the released table, counted on its values."""
-        names = list(self.original.roles.quasi_identifiers)
-        return k_anonymity(nw.from_native(self.table, eager_only=True).select(names).to_arrow(), names).k
+        return k_anonymity(arrow_of(self._released()), self.original.roles.quasi_identifiers).k
+
+    def _released(self) -> Any:
+        """Made anew for each use: whoever changes `table` changes their copy."""
+        return self.original.replaced(self.common, self.labels, self.exact)
 
     def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> Verification:
         """Write the release and, beside it, its manifest; returns what was verified on the bytes.
@@ -82,24 +84,22 @@ class Release:
         after it was read back and found k-anonymous, or not at all.
         """
         target = Path(path)
+        check_target(target, overwrite)
         beside = manifest_path(target)
         self._refuse_input(target)
-        check_target(target, overwrite)
-        check_target(beside, overwrite)
-        with atomically(target, overwrite) as temporary:
+        with atomically(beside, overwrite) as described, atomically(target, overwrite) as temporary:
             dialect = self._write_to(temporary, target)
-            verification = self._verified(temporary, dialect)
-            sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        self.manifest["output"] = {
-            "name": target.name,
-            "format": format_of(target),
-            "sha256": sha256,
-            "records": verification.n_records,
-            "verified_k": verification.k,
-        } | ({"dialect": asdict(dialect)} if dialect else {})
-        with atomically(beside, overwrite) as temporary:
-            text = json.dumps(self.manifest, indent=2, ensure_ascii=False, default=plain)
-            temporary.write_text(text + "\n", encoding="utf-8")
+            verification = self._verified(temporary, target, dialect)
+            output = {
+                "name": target.name,
+                "format": format_of(target),
+                "sha256": hashlib.sha256(temporary.read_bytes()).hexdigest(),
+                "records": verification.n_records,
+                "verified_k": verification.k,
+            } | ({"dialect": asdict(dialect)} if dialect else {})
+            text = json.dumps(self.manifest | {"output": output}, indent=2, ensure_ascii=False)
+            described.write_text(text + "\n", encoding="utf-8")
+        self.manifest["output"] = output
         return verification
 
     def report(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -117,14 +117,20 @@ class Release:
 
     def _refuse_input(self, target: Path) -> None:
         source = self.original.source
-        if source and source.path and target.exists() and target.samefile(source.path):
+        if (
+            source
+            and source.path
+            and target.exists()
+            and source.path.exists()
+            and target.samefile(source.path)
+        ):
             raise ShoalError(f"{target} is the input; choose another name for what is written")
 
     def _write_to(self, temporary: Path, target: Path) -> Dialect | None:
         """Write the bytes of the release; returns the dialect where it is a CSV file."""
         kind = format_of(target)
         if kind != "csv":
-            write(nw.from_native(self.table, eager_only=True).to_arrow(), temporary, kind)
+            write(arrow_of(self._released()), temporary, kind)
             return None
         source = self.original.source
         dialect = source.dialect if source else Dialect()
@@ -133,7 +139,7 @@ class Release:
         columns = {name: self._text(name, dialect) for name in self.original.kept}
         warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect.decimal)
         zipped = target.name.lower().endswith(".gz")
-        write_csv(list(columns), columns.values(), temporary, dialect, zipped)
+        write_csv(list(columns), list(columns.values()), temporary, dialect, zipped)
         return dialect
 
     def _text(self, name: str, dialect: Dialect) -> Sequence[str]:
@@ -146,14 +152,18 @@ class Release:
         if source and source.text is not None:
             kept: list[str] = source.text[name].to_pylist()
             return kept
-        values = self.original.frame[name].to_list()
-        return ["" if value is None or value != value else str(value) for value in values]
+        column = self.original.frame[name]
+        missing = column.is_null().to_list()
+        return ["" if gap else str(value) for value, gap in zip(column.to_list(), missing, strict=True)]
 
-    def _verified(self, written: Path, dialect: Dialect | None) -> Verification:
+    def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
         given = {} if dialect is None else asdict(dialect)
         given.pop("newline", None)
-        verification = verify(written, self.original.roles.quasi_identifiers, **given)
+        try:
+            verification = verify(written, self.original.roles.quasi_identifiers, **given)
+        except ShoalError as error:
+            raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
         if verification.k < self.partition.k:
             raise ShoalError(
                 f"the file as written is only {verification.k}-anonymous, not {self.partition.k}; "
@@ -169,11 +179,6 @@ class Release:
 def manifest_path(target: Path) -> Path:
     """Where the manifest of a release stands."""
     return target.with_name(f"{target.name}.manifest.json")
-
-
-def plain(value: Any) -> Any:
-    """Numpy's numbers as JSON takes them."""
-    return value.item()
 
 
 def warn_of_formulas(columns: Mapping[str, Sequence[str]], untouched: Sequence[str], decimal: str) -> None:

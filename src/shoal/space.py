@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ShoalError, nearest_name
 from shoal.numeric import Aggregate, CommonValues, Numbers
-from shoal.partition import Partition
+from shoal.partition import LARGEST, Partition
 from shoal.table import Table
 
 Float = NDArray[np.float64]
@@ -25,7 +25,6 @@ Scaling = Literal["zscore", "range", "robust", "none"]
 
 SCALINGS: tuple[Scaling, ...] = ("zscore", "range", "robust", "none")
 AGGREGATES: tuple[Aggregate, ...] = ("mean", "median")
-_LARGEST = 1e150  # beyond this, and below its inverse, squares leave the range of a double
 
 
 class Attribute(ABC):
@@ -144,7 +143,7 @@ def centre_and_spread(name: str, raw: Float, scaling: Scaling, unit: float) -> t
                 )
             return float(middle), float(high - low)
         case "none":
-            if not 1 / _LARGEST < np.abs(raw).max() * unit < _LARGEST:
+            if not 1 / LARGEST < np.abs(raw).max() * unit < LARGEST:
                 raise ShoalError(
                     f"column {name!r} holds numbers too large or too small to square; use scaling 'zscore'"
                 )
@@ -153,9 +152,12 @@ def centre_and_spread(name: str, raw: Float, scaling: Scaling, unit: float) -> t
 
 def checked_weights(weights: Mapping[str, float], names: tuple[str, ...]) -> dict[str, float]:
     """A weight for each quasi-identifier, 1 where none is given."""
+    if not isinstance(weights, Mapping):
+        raise ShoalError(f"weights are given as a dictionary from column name to number, not {weights!r}")
     for name, weight in weights.items():
         if name not in names:
-            raise ShoalError(f"weight for {name!r}, which is no quasi-identifier{nearest_name(name, names)}")
+            hint = nearest_name(str(name), names)
+            raise ShoalError(f"weight for {name!r}, which is no quasi-identifier{hint}")
         if not isinstance(weight, RealNumber) or not isfinite(weight) or weight < 0:
             raise ShoalError(f"the weight of {name!r} must be a number of at least 0, not {weight!r}")
     full = {name: float(weights.get(name, 1.0)) for name in names}

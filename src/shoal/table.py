@@ -15,6 +15,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal import numeric
@@ -75,7 +76,7 @@ class Table:
         if isinstance(source, Source):
             table = cls(framed(source.table), roles, source)
         else:
-            table = cls(framed(data), roles)
+            table = cls(framed(data).clone(), roles)  # what the caller does to it later is no concern of ours
         roles.check(table.frame.columns)
         if len(table.frame) == 0:
             raise ShoalError("the table is empty: it has columns but no records")
@@ -107,31 +108,51 @@ class Table:
             column_like(self.frame, name, values, labels, keep_type=not exact)
             for name, values in common.items()
         ]
-        return self.frame.with_columns(*new).select(self.kept).to_native()
+        native = self.frame.with_columns(*new).select(self.kept).to_native()
+        # What stands in the metadata of an Arrow table may be about the columns that were dropped.
+        return native.replace_schema_metadata(None) if nw.dependencies.is_pyarrow_table(native) else native
 
     def _warn(self) -> None:
         if self.others:
-            warnings.warn(
-                f"columns without a role are released as they are: {some(self.others, 10)}; "
-                "any of them may help to recognise a person",
-                ShoalWarning,
-                stacklevel=4,
+            warn(
+                f"columns without a role are released as they are: {some(map(repr, self.others), 10)}; "
+                "any of them may help to recognise a person"
             )
         if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(
             native.index
         ):
-            warnings.warn(
-                "the index is kept in release.table (files do not get it); reset it if it identifies people",
-                ShoalWarning,
-                stacklevel=4,
+            warn("the index is kept in release.table (files do not get it); reset it if it identifies people")
+        if unused := [name for name in self.kept if has_unused_categories(self.frame[name])]:
+            warn(
+                f"categories that no record has stay in release.table (files do not get them): "
+                f"{some(map(repr, unused), 10)}; drop them if they name anybody"
             )
+
+
+def warn(message: str) -> None:
+    """A warning that points at the caller of `anonymize`."""
+    warnings.warn(message, ShoalWarning, stacklevel=5)
+
+
+def has_unused_categories(series: "nw.Series[Any]") -> bool:
+    """Whether a column of categories has some that none of its records has."""
+    if series.dtype not in (nw.Categorical, nw.Enum):
+        return False
+    values = series.to_arrow()
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    listed = {value for chunk in chunks for value in chunk.dictionary.to_pylist()}
+    return len(listed) > series.drop_nulls().n_unique()
 
 
 def names_of(names: Names) -> tuple[str, ...]:
     """A tuple of column names; a single one may be given as it is."""
     if names is None:
         return ()
-    return (names,) if isinstance(names, str) else tuple(names)
+    listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+    odd = [name for name in listed if not isinstance(name, str)]
+    if odd:
+        raise ShoalError(f"columns are named by text, not by {odd[0]!r}")
+    return listed
 
 
 def framed(data: Any) -> "nw.DataFrame[Any]":
@@ -159,6 +180,26 @@ def is_counter(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex"
 
 
+def arrow_of(data: Any) -> pa.Table:
+    """Any table as an Arrow table, without the index that pandas would hand along."""
+    frame = framed(data)
+    native = frame.to_native()
+    if nw.dependencies.is_pandas_dataframe(native):
+        frame = nw.from_native(native.reset_index(drop=True), eager_only=True)
+    columns = {}
+    for name in frame.columns:
+        try:
+            columns[name] = frame[name].to_arrow()
+        except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
+            raise ShoalError(
+                f"column {name!r} has no type that Parquet and Arrow files know "
+                f"({str(error).splitlines()[0]}); write CSV or convert it first"
+            ) from None
+    if nw.dependencies.is_pyarrow_table(native):
+        return native
+    return pa.table(columns)
+
+
 def column_like(
     frame: "nw.DataFrame[Any]", name: str, values: numeric.CommonValues, labels: Int, keep_type: bool
 ) -> "nw.Series[Any]":
@@ -168,8 +209,7 @@ def column_like(
     short = values.native()
     new: Any
     if frame.implementation.is_pyarrow():
-        made = namespace.array(short, type=native.type if keep_type and not is_text(native.type) else None)
-        new = namespace.chunked_array([made.take(namespace.array(labels))])
+        new = arrow_values(values, native.type, keep_type).take(pa.array(labels))
     elif frame.implementation.is_polars():
         new = namespace.Series(name, short, dtype=native.dtype if keep_type else None).gather(labels)
     else:
@@ -177,6 +217,18 @@ def column_like(
         new.index = native.index
     column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(name)
     return column
+
+
+def arrow_values(values: numeric.CommonValues, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
+    """Common values in an Arrow type; what a file holds as text becomes numbers, where they fit."""
+    if not keep_type:
+        return pa.chunked_array([pa.array(values.native())])
+    if not is_text(kind):
+        return pa.chunked_array([pa.array(values.native(), type=kind)])
+    try:
+        return pa.chunked_array([pa.array(values.native())])
+    except (pa.ArrowException, OverflowError):  # whole numbers of more than 64 bits
+        return pa.chunked_array([pa.array(values.text(), type=kind)])
 
 
 def is_text(kind: Any) -> bool:

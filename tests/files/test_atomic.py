@@ -1,5 +1,6 @@
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,13 @@ def test_folders_that_cannot_be_written_are_errors(tmp_path, monkeypatch):
     ):
         pass
     with pytest.raises(ShoalError, match="it is a folder"), atomically(tmp_path):
+        pass
+    with pytest.raises(ShoalError, match="not the name of a file"), atomically(Path()):
+        pass
+    with pytest.raises(ShoalError, match="(?i)name too long"), atomically(tmp_path / ("x" * 300)):
+        pass
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ShoalError, match="not a regular file"), atomically(tmp_path / "pipe", overwrite=True):
         pass
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(ShoalError, match="is not writable"), atomically(tmp_path / "a.txt"):

@@ -5,7 +5,7 @@ from shoal.files.dialect import Dialect, decode, detect
 
 
 def detected(text, **given):
-    return detect(text, "x.csv", "utf-8", **given)
+    return detect(text, "utf-8", **given)
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -72,3 +72,21 @@ def test_a_dialect_must_make_sense():
         Dialect(delimiter="::")
     with pytest.raises(ShoalError, match="also the quote"):
         Dialect(delimiter=",", decimal=",")
+    for sign in ("", ";;", "é"):
+        with pytest.raises(ShoalError, match="delimiter must be one character of ASCII"):
+            detected("a;b\n1;2\n", delimiter=sign)
+
+
+@pytest.mark.parametrize("padding", range(14))
+def test_a_long_file_is_judged_by_whole_rows_wherever_the_sample_ends(padding):
+    row = '1;1,5;"line one\nline; two"\n'
+    found = detected("id;x;note" + "_" * padding + "\n" + row * 9000)
+    assert (found.delimiter, found.decimal) == (";", ",")
+
+
+def test_a_field_longer_than_the_sample_does_no_harm():
+    assert detected("a;b\n1,5;" + "x" * 300_000 + "\n").delimiter == ";"
+
+
+def test_a_mark_at_the_start_is_dropped_even_where_the_encoding_is_given():
+    assert decode("ä".encode("utf-8-sig"), "x.csv", "utf-8") == ("ä", "utf-8")

@@ -96,3 +96,34 @@ def test_files_that_cannot_be_read_are_errors(tmp_path):
     pyarrow.parquet.write_table(TABLE, tmp_path / "t.parquet")
     with pytest.raises(ShoalError, match="has no delimiter"):
         read(tmp_path / "t.parquet", delimiter=",")
+
+
+def test_a_mark_of_utf_8_does_not_stick_to_the_first_column(tmp_path):
+    path = file(tmp_path, "age,code\n1.0,007\n".encode("utf-8-sig"))
+    for given in ({}, {"encoding": "utf-8"}, {"encoding": "utf-8-sig"}):
+        assert read(path, **given).text.to_pydict() == {"age": ["1.0"], "code": ["007"]}
+
+
+def test_old_line_ends_are_lines_too(tmp_path):
+    source = read(file(tmp_path, b"a,b\r1,2\r3,4\r"))
+    assert source.table.to_pydict() == {"a": [1, 3], "b": [2, 4]}
+    assert source.dialect.newline == "\r"
+
+
+def test_a_name_that_tells_the_format_is_believed(tmp_path):
+    assert read(file(tmp_path, "PAR1,b\n1,2\n")).table.column_names == ["PAR1", "b"]
+
+
+def test_codes_that_look_like_numbers_stay_text(tmp_path):
+    table = read(file(tmp_path, "a,b,c\n1E5,1e-05,1\n10E4,2.5e3,2\n")).table
+    assert table.schema.types == [pa.string(), pa.float64(), pa.int64()]
+
+
+def test_a_blank_line_in_a_file_of_one_column_is_a_record(tmp_path):
+    assert read(file(tmp_path, "x\n1\n\n3\n\n")).text["x"].to_pylist() == ["1", "", "3"]
+    assert read(file(tmp_path, "x,y\n1,2\n\n3,4\n\n")).text.num_rows == 2
+
+
+def test_an_option_that_does_not_exist_is_an_error(tmp_path):
+    with pytest.raises(TypeError, match="sep"):
+        read(file(tmp_path, "a,b\n1,2\n"), sep=";")

@@ -47,3 +47,5 @@ def test_bad_input_is_an_error():
         k_anonymity(table, ["agee"])
     with pytest.raises(ShoalError, match="empty"):
         k_anonymity(table.slice(0, 0), ["age"])
+    with pytest.raises(ShoalError, match="column 'l' of type list.* cannot be a quasi-identifier"):
+        k_anonymity(pa.table({"l": [[1], [2]]}), ["l"])

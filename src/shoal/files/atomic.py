@@ -12,11 +12,19 @@ from shoal.errors import ShoalError
 def check_target(path: Path, overwrite: bool) -> None:
     """Whether a file may be written here, asked before any work is done."""
     folder = path.parent
+    if not path.name:
+        raise ShoalError(f"{str(path)!r} is not the name of a file")
+    try:
+        exists = path.exists()
+    except OSError as error:
+        raise ShoalError(f"cannot write {path}: {error.strerror}") from error
     if not folder.is_dir():
         raise ShoalError(f"cannot write {path}: the folder {folder} does not exist; make it first")
     if path.is_dir():
         raise ShoalError(f"cannot write {path}: it is a folder; name a file")
-    if path.exists() and not overwrite:
+    if exists and not path.is_file():
+        raise ShoalError(f"cannot write {path}: it is there and not a regular file")
+    if exists and not overwrite:
         raise ShoalError(f"{path} exists already; choose another name or ask to overwrite it")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ShoalError(f"cannot write {path}: the folder {folder} is not writable")

@@ -28,10 +28,15 @@ class Dialect:
 
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "decimal"):
-            if len(getattr(self, name)) != 1:
-                raise ShoalError(f"{name} must be one character, not {getattr(self, name)!r}")
+            check_sign(name, getattr(self, name))
         if self.delimiter in (self.quote, self.decimal):
             raise ShoalError(f"delimiter {self.delimiter!r} is also the quote or the decimal sign")
+
+
+def check_sign(name: str, sign: str) -> None:
+    """A delimiter, quote or decimal sign is one plain character."""
+    if len(sign) != 1 or not sign.isascii():
+        raise ShoalError(f"{name} must be one character of ASCII, not {sign!r}")
 
 
 def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
@@ -50,7 +55,7 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
     candidates = [encoding] if encoding else ["utf-8", "cp1252", "latin-1"]
     for candidate in candidates:
         try:
-            return content.decode(candidate), candidate
+            return content.decode(candidate).removeprefix("\ufeff"), candidate
         except LookupError:
             raise ShoalError(f"unknown encoding {candidate!r}; try utf-8, latin-1 or cp1252") from None
         except UnicodeDecodeError as error:
@@ -63,19 +68,22 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
 
 def detect(
     text: str,
-    name: str,
     encoding: str,
     delimiter: str | None = None,
     quote: str | None = None,
     decimal: str | None = None,
 ) -> Dialect:
     """The dialect of a text, its given parts as given."""
-    sample = sample_of(text)
+    for name, sign in (("delimiter", delimiter), ("quote", quote), ("decimal", decimal)):
+        if sign is not None:
+            check_sign(name, sign)
+    sample = text[:_SAMPLE]
+    cut = len(text) > _SAMPLE
     fits = [
         (len(rows[0]), -q, -d, separator, mark)
         for d, separator in enumerate([delimiter] if delimiter else _DELIMITERS)
         for q, mark in enumerate([quote] if quote else _QUOTES)
-        if (rows := parsed(sample, separator, mark)) and is_rectangular(rows) and not still_quoted(rows)
+        if (rows := parsed(sample, separator, mark, cut)) and is_rectangular(rows) and not still_quoted(rows)
     ]
     header = sample.lstrip().split("\n", 1)[0]
     likely = delimiter or max(_DELIMITERS, key=header.count)
@@ -84,29 +92,23 @@ def detect(
     else:  # not rectangular: the reader will say where
         separator, mark = likely, quote or '"'
     newline = "\r\n" if "\r\n" in sample else "\n"
-    rows = parsed(sample, separator, mark)
+    rows = parsed(sample, separator, mark, cut)
     return Dialect(separator, mark, encoding, decimal or decimal_sign(rows, separator), newline)
 
 
-def sample_of(text: str) -> str:
-    """The first lines of a text."""
-    if len(text) <= _SAMPLE:
-        return text
-    cut = text.rfind("\n", 0, _SAMPLE)
-    return text[: cut if cut > 0 else _SAMPLE]
-
-
-def parsed(sample: str, delimiter: str, quote: str) -> list[list[str]]:
-    """The rows of a sample that are not blank."""
-    rows = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, strict=True)
+def parsed(sample: str, delimiter: str, quote: str, cut: bool) -> list[list[str]]:
+    """The rows of a sample that are not blank, without the last one where the sample was cut."""
+    reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter, quotechar=quote, strict=True)
+    rows: list[list[str]] = []
     try:
-        return [row for row in rows if row]
-    except csv.Error:
-        return []
+        rows.extend(row for row in reader if row)
+    except csv.Error:  # where the sample ends within quotes, or these are not the quotes
+        return rows if cut else []
+    return rows[:-1] if cut else rows
 
 
 def is_rectangular(rows: list[list[str]]) -> bool:
-    """Whether all rows have as many fields; a cut sample may end within the last one."""
+    """Whether all rows have as many fields."""
     return len({len(row) for row in rows}) == 1
 
 

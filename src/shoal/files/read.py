@@ -9,9 +9,9 @@ import re
 import sys
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +23,17 @@ from shoal.files.dialect import Dialect, decode, detect
 from shoal.numeric import number_pattern
 
 Format = Literal["csv", "parquet", "arrow"]
+
+SUFFIXES: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +49,23 @@ class Source:
     dialect: Dialect = field(default_factory=Dialect)
 
 
-def read(path: str | os.PathLike[str], **given: Any) -> Source:
+def read(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> Source:
     """Read a CSV (also gzipped), Parquet or Arrow IPC file; `-` is standard input.
 
-    The format follows from the name, or from the content where the name does not tell. `given` may hold
-    the delimiter, quote, encoding and decimal sign of a CSV file; what is not given is detected.
+    The format follows from the name, or from the content where the name does not tell. The delimiter,
+    quote, encoding and decimal sign of a CSV file are detected where they are not given.
     """
+    given = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "decimal": decimal}
     name, content = contents_of(path)
     sha256 = hashlib.sha256(content).hexdigest()
-    source_path = None if str(path) == "-" else Path(path)
+    source_path = None if str(path) == "-" else Path(path).resolve()
     match kind_of(name, content):
         case "parquet":
             reject_dialect(name, given)
@@ -75,20 +94,20 @@ def contents_of(path: str | os.PathLike[str]) -> tuple[str, bytes]:
 
 
 def kind_of(name: str, content: bytes) -> Format:
-    """The format of a file, from its name or from its first bytes."""
-    lowered = name.lower()
-    if lowered.endswith((".parquet", ".pq")) or content.startswith(b"PAR1"):
+    """The format of a file, from its name or, where that does not tell, from its first bytes."""
+    suffix = Path(name.lower().removesuffix(".gz")).suffix
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    if content.startswith(b"PAR1"):
         return "parquet"
-    if lowered.endswith((".arrow", ".feather", ".ipc")) or content.startswith(b"ARROW1"):
-        return "arrow"
-    return "csv"
+    return "arrow" if content.startswith(b"ARROW1") else "csv"
 
 
-def reject_dialect(name: str, given: dict[str, Any]) -> None:
+def reject_dialect(name: str, given: dict[str, str | None]) -> None:
     """What describes a CSV file cannot be honoured for another format."""
-    if any(given.values()):
-        named = some(key for key, value in given.items() if value)
-        raise ShoalError(f"{name} is not a CSV file, so it has no {named}")
+    named = [key for key, value in given.items() if value is not None]
+    if named:
+        raise ShoalError(f"{name} is not a CSV file, so it has no {some(named)}")
 
 
 def read_parquet(name: str, content: bytes) -> pa.Table:
@@ -123,33 +142,51 @@ def unzipped(name: str, content: bytes) -> bytes:
         raise ShoalError(f"{name} is not a readable gzip file: {first_line(error)}") from None
 
 
-def read_csv(name: str, content: bytes, given: dict[str, Any]) -> tuple[pa.Table, Dialect]:
+def read_csv(name: str, content: bytes, given: dict[str, str | None]) -> tuple[pa.Table, Dialect]:
     """Every value of a CSV file as text, and the dialect that it is written in."""
-    text, encoding = decode(content, name, given.get("encoding"))
+    text, encoding = decode(content, name, given["encoding"])
     if not text.strip():
         raise ShoalError(f"{name} is empty: it has neither a header nor records")
-    dialect = detect(text, name, encoding, given.get("delimiter"), given.get("quote"), given.get("decimal"))
-    reader = csv.reader(io.StringIO(text), delimiter=dialect.delimiter, quotechar=dialect.quote)
-    header = next(row for row in reader if row)
-    duplicates = [column for column, count in Counter(header).items() if count > 1]
-    if duplicates:
-        raise ShoalError(
-            f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one"
-        )
+    old_lines = "\n" not in text and "\r" in text
+    if old_lines:
+        text = text.replace("\r", "\n")
+    dialect = detect(text, encoding, given["delimiter"], given["quote"], given["decimal"])
+    header = header_of(name, text, dialect)
+    alone = len(header) == 1  # then a blank line is a record with nothing in it
     try:
         table = pyarrow.csv.read_csv(
-            io.BytesIO(text.encode("utf-8")),
+            io.BytesIO((text.strip("\r\n") + "\n" if alone else text).encode("utf-8")),
             read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=1 << 25),
             parse_options=pyarrow.csv.ParseOptions(
-                delimiter=dialect.delimiter, quote_char=dialect.quote, newlines_in_values=True
+                delimiter=dialect.delimiter,
+                quote_char=dialect.quote,
+                newlines_in_values=True,
+                ignore_empty_lines=not alone,
             ),
             convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
         )
     except pa.ArrowException as error:
         raise ragged(name, error) from None
+    if table.column_names != header:
+        raise ShoalError(f"{name} is not a readable CSV file: its header can be read in two ways")
     if table.num_rows == 0:
         raise ShoalError(f"{name} has a header but no records")
-    return table, dialect
+    return table, replace(dialect, newline="\r") if old_lines else dialect
+
+
+def header_of(name: str, text: str, dialect: Dialect) -> list[str]:
+    """The names of the columns, each of them once."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote)
+    try:
+        header = next(row for row in reader if row)
+    except csv.Error as error:
+        raise ShoalError(f"{name} is not a readable CSV file: {error}") from None
+    duplicates = [column for column, count in Counter(header).items() if count > 1]
+    if duplicates:
+        raise ShoalError(
+            f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one"
+        )
+    return header
 
 
 def ragged(name: str, error: Exception) -> ShoalError:
@@ -173,8 +210,10 @@ def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
 
 
 def typed_column(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """One column with a type; codes with leading zeros stay text."""
-    if pc.any(pc.match_substring_regex(column, r"^[+-]?0[0-9]")).as_py():
+    """One column with a type; codes with leading zeros, or such as 1E5, stay text."""
+    if matches_any(column, r"^[+-]?0[0-9]"):
+        return column
+    if matches_any(column, "[eE]") and not matches_any(column, f"[{decimal}]"):
         return column
     try:
         if pc.all(pc.match_substring_regex(column, r"^-?[0-9]+$")).as_py():
@@ -184,3 +223,8 @@ def typed_column(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     except pa.ArrowInvalid:  # a whole number of more than 64 bits
         return column
     return column
+
+
+def matches_any(column: pa.ChunkedArray, pattern: str) -> bool:
+    """Whether some value matches a pattern."""
+    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())

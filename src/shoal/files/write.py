@@ -3,43 +3,38 @@
 import csv
 import gzip
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from shoal.errors import ShoalError
 from shoal.files.dialect import Dialect
-from shoal.files.read import Format
-
-_SUFFIXES: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
+from shoal.files.read import SUFFIXES, Format
 
 
 def format_of(path: Path) -> Format:
     """The format that a file's name asks for."""
     name = path.name.lower().removesuffix(".gz")
     suffix = Path(name).suffix
-    if suffix not in _SUFFIXES or (path.name.lower().endswith(".gz") and _SUFFIXES[suffix] != "csv"):
+    if suffix not in SUFFIXES or (path.name.lower().endswith(".gz") and SUFFIXES[suffix] != "csv"):
         raise ShoalError(
             f"cannot tell the format of {path.name}; end the name in .csv, .csv.gz, .tsv, .parquet or .arrow"
         )
-    return _SUFFIXES[suffix]
+    return SUFFIXES[suffix]
 
 
 def write(table: pa.Table, path: Path, as_format: Format) -> None:
-    """Write an Arrow table as Parquet or Arrow IPC, without metadata beyond that of its columns."""
-    bare = table.replace_schema_metadata(None)
+    """Write an Arrow table as Parquet or Arrow IPC: its values and their types, nothing else."""
+    bare = pa.table(
+        [trimmed(column) for column in table.columns],
+        schema=pa.schema(
+            field.remove_metadata() if pa.types.is_dictionary(field.type) else field for field in table.schema
+        ),
+    )
     if as_format == "parquet":
         pyarrow.parquet.write_table(bare, path)
     else:
@@ -47,18 +42,35 @@ def write(table: pa.Table, path: Path, as_format: Format) -> None:
             writer.write_table(bare)
 
 
+def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of categories without those that no record has: they may name people who were dropped."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    whole = column.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.chunk(0)
+    used = pc.unique(whole.indices.drop_null()).sort()
+    indices = pc.index_in(whole.indices, value_set=used).cast(column.type.index_type)
+    made = pa.DictionaryArray.from_arrays(indices, whole.dictionary.take(used), ordered=column.type.ordered)
+    return pa.chunked_array([made])
+
+
 def write_csv(
-    names: Sequence[str], columns: Iterable[Sequence[str]], path: Path, dialect: Dialect, zipped: bool
+    names: Sequence[str], columns: Sequence[Sequence[str]], path: Path, dialect: Dialect, zipped: bool
 ) -> None:
     """Write columns of text as CSV; gzipped without a name or a time in it, so that bytes repeat."""
+    # A carriage return within a value would end the line for some readers unless it is quoted.
+    returns = any("\r" in value for column in [names, *columns] for value in column)
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("wb"))
         binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0)) if zipped else raw
-        text = stack.enter_context(
-            io.TextIOWrapper(binary, encoding=dialect.encoding, newline="", write_through=False)
-        )
+        text = stack.enter_context(io.TextIOWrapper(binary, encoding=dialect.encoding, newline=""))
         writer = csv.writer(
-            text, delimiter=dialect.delimiter, quotechar=dialect.quote, lineterminator=dialect.newline
+            text,
+            delimiter=dialect.delimiter,
+            quotechar=dialect.quote,
+            lineterminator=dialect.newline,
+            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
         )
         writer.writerow(names)
         writer.writerows(zip(*columns, strict=True))

@@ -16,17 +16,14 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.errors import ShoalError
-from shoal.methods.parameters import Rule
-from shoal.partition import Partition
+from shoal.parameters import Rule
+from shoal.partition import LARGEST, Partition
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 Progress = Callable[[int, int], None]
 """Called now and then with (records grouped so far, records in all)."""
-
-LARGEST = 1e150
-"""Coordinates beyond this have squared distances that overflow."""
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.parameters import Rule, Whole
+from shoal.parameters import Rule, Whole
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

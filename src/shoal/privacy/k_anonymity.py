@@ -53,13 +53,13 @@ def k_anonymity(table: pa.Table, quasi_identifiers: Sequence[str]) -> Anonymity:
         raise ShoalError("the table is empty: it has columns but no records")
     codes = np.zeros(table.num_rows, np.int64)
     for name in dict.fromkeys(quasi_identifiers):
-        column = codes_of(table[name])
+        column = codes_of(name, table[name])
         # Numbering the pairs anew after every column keeps the numbers below n * n.
         codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
     return Anonymity(np.bincount(codes))
 
 
-def codes_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def codes_of(name: str, column: pa.ChunkedArray) -> NDArray[np.int64]:
     """A number for each distinct value of a column, bit for bit; missing values get one of their own."""
     if pa.types.is_floating(column.type):
         floats = column.to_numpy(zero_copy_only=False)
@@ -68,7 +68,10 @@ def codes_of(column: pa.ChunkedArray) -> NDArray[np.int64]:
         return np.asarray(np.unique(np.where(missing, 0, bits), return_inverse=True)[1] * 2 + missing)
     if pa.types.is_dictionary(column.type):
         column = pc.cast(column, column.type.value_type)
-    encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
+    try:
+        encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
+    except pa.ArrowNotImplementedError:
+        raise ShoalError(f"column {name!r} of type {column.type} cannot be a quasi-identifier") from None
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
     return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)

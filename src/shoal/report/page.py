@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 
+MOST_PLOTS = 30  # columns that are drawn one by one: a page with hundreds helps nobody
+
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -43,8 +45,12 @@ class Column:
 def render(release: "Release") -> str:
     """The report of a release as HTML; everything that came with the table is text, never markup."""
     attributes = quasi_columns(release)
+    drawn = attributes[:MOST_PLOTS]
     related = [*attributes, *confidential_columns(release)]
-    varying = [column for column in related if column.before.min() < column.before.max()]
+    varying = [column for column in related if column.before.min() < column.before.max()][:MOST_PLOTS]
+    losses = list(release.loss.attributes)
+    if len(losses) > MOST_PLOTS:
+        losses = sorted(losses, key=lambda part: -part.percent)[:MOST_PLOTS]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("shoal.report", "."), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -57,14 +63,13 @@ def render(release: "Release") -> str:
         constant=release.space.constant,
         sizes=release.partition.sizes,
         attributes=attributes,
+        drawn=drawn,
         settings=settings_of(release.manifest),
         sizes_plot=plots.group_sizes(release.partition.sizes, release.partition.k),
-        losses_plot=plots.losses(
-            [part.name for part in release.loss.attributes],
-            [part.percent for part in release.loss.attributes],
-        ),
+        losses_plot=plots.losses([part.name for part in losses], [part.percent for part in losses]),
+        losses=losses,
         distributions_plot=plots.distributions(
-            [c.name for c in attributes], [c.before for c in attributes], [c.after for c in attributes]
+            [c.name for c in drawn], [c.before for c in drawn], [c.after for c in drawn]
         ),
         correlations_plot=correlation_plot(varying),
         largest_change=largest_change(varying),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.methods.parameters import OneOf, Whole
+from shoal.parameters import Flag, OneOf, Seed, Whole
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int64(3)])
@@ -26,3 +26,14 @@ def test_one_of_suggests_the_nearest_name():
         OneOf(("mean", "median")).check("aggregate", "medain")
     with pytest.raises(ShoalError, match="not 3"):
         OneOf(("mean", "median")).check("aggregate", 3)
+
+
+def test_seeds_and_flags():
+    assert Seed().check("random_state", None) is None
+    assert Seed().check("random_state", 0) == 0
+    for wrong in (-1, 1.5, np.random.default_rng(0)):
+        with pytest.raises(ShoalError, match="random_state must be"):
+            Seed().check("random_state", wrong)
+    assert Flag().check("exact", True) is True
+    with pytest.raises(ShoalError, match="exact must be True or False, not 'no'"):
+        Flag().check("exact", "no")

@@ -35,6 +35,26 @@ class Whole:
 
 
 @dataclass(frozen=True)
+class Seed:
+    """A whole number of at least 0, or None."""
+
+    def check(self, name: str, value: object) -> int | None:
+        """The value as an int or None; a generator cannot be written down, so it is none."""
+        return None if value is None else Whole(0).check(name, value)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def check(self, name: str, value: object) -> bool:
+        """The value; the text "no" would be true."""
+        if not isinstance(value, bool):
+            raise ShoalError(f"{name} must be True or False, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of a few names."""
 
