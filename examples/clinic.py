@@ -9,9 +9,7 @@ from shoal.datasets import clinic
 patients = clinic()
 
 seen = shoal.inspect(patients)
-print(
-    f"{seen.unique} of {seen.records} patients are unique on {', '.join(seen.suggested('quasi-identifier'))}"
-)
+print(f"{seen.unique} of {seen.records} patients are unique on {', '.join(seen.suggested('quasi-identifier'))}")
 
 release = shoal.anonymize(
     patients,

@@ -344,7 +344,7 @@ def test_an_interrupt_says_so_in_one_line(folder, run, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.methods.mdav.pairs_of_groups", interrupt)
+    monkeypatch.setattr("shoal.methods.mdav.Peeling", interrupt)
     status, out, err = run(GOOD)
     assert (status, out, err) == (130, "", "shoal: interrupted; nothing was left half written\n")
     assert not (folder / "safe.csv").exists()
@@ -354,7 +354,7 @@ def test_a_bug_is_one_line_too_and_its_traceback_can_be_had(folder, run, monkeyp
     def fail(*_, **__):
         raise RuntimeError("oh\nno")
 
-    monkeypatch.setattr("shoal.methods.mdav.pairs_of_groups", fail)
+    monkeypatch.setattr("shoal.methods.mdav.Peeling", fail)
     monkeypatch.delenv("SHOAL_DEBUG", raising=False)
     status, _, err = run(GOOD)
     assert status == 70
@@ -370,7 +370,7 @@ def test_running_out_of_memory_is_said_so(folder, run, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("shoal.methods.mdav.pairs_of_groups", fail)
+    monkeypatch.setattr("shoal.methods.mdav.Peeling", fail)
     status, _, err = run(GOOD)
     assert (status, "out of memory" in err) == (2, True)
 

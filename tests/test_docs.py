@@ -29,9 +29,7 @@ def test_every_room_stands_in_the_architecture():
     page = (ROOT / "docs" / "architecture.md").read_text()
     rooms = [path for path in (ROOT / "src" / "shoal").iterdir() if not path.name.startswith("__")]
     missing = [
-        p.name
-        for p in rooms
-        if p.suffix in ("", ".py") and f"`{p.name}{'/' if p.is_dir() else ''}`" not in page
+        p.name for p in rooms if p.suffix in ("", ".py") and f"`{p.name}{'/' if p.is_dir() else ''}`" not in page
     ]
     assert missing == []
 

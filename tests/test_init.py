@@ -22,8 +22,7 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_the_import_is_light():
     code = "import sys, shoal, shoal.cli; print([m for m in ('numpy', 'pyarrow', 'sklearn', 'numba', 'matplotlib') if m in sys.modules])"
     assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "[]\n"
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
     )
 
 
@@ -31,6 +30,5 @@ def test_no_module_hides_what_is_offered():
     """A submodule of the same name would take the function's place as soon as anything imported it."""
     code = "import pkgutil, shoal; print(sorted({m.name for m in pkgutil.iter_modules(shoal.__path__)} & set(shoal.__all__)))"
     assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "[]\n"
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
     )

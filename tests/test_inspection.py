@@ -28,9 +28,7 @@ def test_ranges_missing_and_distinct_values(tmp_path):
 
 
 def test_any_kind_of_table_can_be_looked_at():
-    frame = pd.DataFrame(
-        {"customerId": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 2 + ["2021-01-01"])}
-    )
+    frame = pd.DataFrame({"customerId": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 2 + ["2021-01-01"])})
     found = shoal.inspect(frame)
     assert found.columns[0].role == "identifier"
     assert found.unique is None

@@ -198,9 +198,9 @@ def test_text_keeps_its_leading_zeros_where_all_codes_are_as_wide():
 
 def test_long_numbers_in_text_keep_every_digit():
     assert common(text(*["12345678901234567890.123456789"] * 4)).text() == ["12345678901234567890.123456789"]
-    assert common(
-        text("9007199254740993", "9007199254740995", "9007199254740993", "9007199254740995")
-    ).text() == ["9007199254740994"]
+    assert common(text("9007199254740993", "9007199254740995", "9007199254740993", "9007199254740995")).text() == [
+        "9007199254740994"
+    ]
 
 
 def test_exponents_and_spaces_in_text_are_numbers():

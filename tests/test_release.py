@@ -110,9 +110,7 @@ def test_columns_of_a_file_that_are_not_touched_keep_their_text(tmp_path):
 @pytest.mark.parametrize("text", ["=1+1", "@SUM(A1)", "+cmd", "-x", "\tx"])
 def test_text_that_a_spreadsheet_would_run_is_warned_of(tmp_path, text):
     release = shoal.anonymize(pd.DataFrame({"x": [1, 2], "note": ["-5", text]}), 2, "x", "note")
-    with pytest.warns(
-        ShoalWarning, match=r"column 'note' holds text that a spreadsheet would run.*\(row 2\)"
-    ):
+    with pytest.warns(ShoalWarning, match=r"column 'note' holds text that a spreadsheet would run.*\(row 2\)"):
         release.write(tmp_path / "t.csv")
 
 

@@ -27,9 +27,7 @@ def test_zscores_have_mean_0_and_population_deviation_1():
 def test_range_and_robust_and_none():
     assert Space.of(table_of(), "range").points[:, 0] == pytest.approx([0, 1 / 8, 3 / 8, 1])
     low, mid, high = np.quantile(DATA["a"], [0.25, 0.5, 0.75])
-    assert Space.of(table_of(), "robust").points[:, 0] == pytest.approx(
-        (np.array(DATA["a"]) - mid) / (high - low)
-    )
+    assert Space.of(table_of(), "robust").points[:, 0] == pytest.approx((np.array(DATA["a"]) - mid) / (high - low))
     plain = Space.of(table_of(), "none").points
     assert np.diff(plain, axis=0) == pytest.approx(np.diff(np.column_stack([DATA["a"], DATA["b"]]), axis=0))
 

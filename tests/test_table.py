@@ -18,8 +18,7 @@ def released(table, exact=False):
     labels = np.zeros(len(table), int)
     order, starts = np.arange(len(table)), np.array([0, len(table)])
     common = {
-        name: table.numbers(name).common(order, starts, "mean", exact)
-        for name in table.roles.quasi_identifiers
+        name: table.numbers(name).common(order, starts, "mean", exact) for name in table.roles.quasi_identifiers
     }
     return table.replaced(common, labels, exact)
 

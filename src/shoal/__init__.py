@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import MDAV
+    from shoal.methods import CBFS, MDAV, TFRP, VMDAV
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -16,18 +16,24 @@ __version__ = "0.1.0"
 
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
+    "CBFS": "shoal.methods",
     "MDAV": "shoal.methods",
     "Partition": "shoal.partition",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
+    "TFRP": "shoal.methods",
+    "VMDAV": "shoal.methods",
     "anonymize": "shoal.pipeline",
     "inspect": "shoal.inspection",
     "verify": "shoal.verification",
 }
 
 __all__ = [
+    "CBFS",
     "MDAV",
+    "TFRP",
+    "VMDAV",
     "Partition",
     "Release",
     "ShoalError",

@@ -33,9 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-File = Annotated[
-    str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")
-]
+File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")]
 Quasi = Annotated[
     list[str],
     typer.Option(
@@ -47,9 +45,7 @@ Delimiter = Annotated[
     str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")
 ]
 Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fields (detected).")]
-Encoding = Annotated[
-    str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")
-]
+Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
 DecimalSign = Annotated[
     str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
 ]
@@ -107,9 +103,7 @@ def anonymize(
     ] = [],  # noqa: B006
     aggregate: Annotated[str | None, typer.Option(metavar="NAME", help="mean or median. [mean]")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Release plain centroids, not rounded.")] = False,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")
-    ] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")] = None,
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
@@ -173,9 +167,7 @@ def anonymize(
             release.report(report, overwrite)
     say = sys.stderr if output == "-" else sys.stdout
     if as_json:
-        print(
-            json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say
-        )
+        print(json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say)
     elif not quiet:
         print_summary(release, verification, output, report, say)
     if expected is not None and expected.output_sha256 not in (None, release.manifest["output"]["sha256"]):
@@ -215,9 +207,7 @@ def verify(
         }
         print(json.dumps(said, indent=2))
     elif not quiet:
-        print(
-            f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}"
-        )
+        print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}")
         if asked:
             verdict = "it is" if not below else f"it is not: {below} records are in smaller groups"
             print(f"{asked}-anonymous? {verdict}")
@@ -252,9 +242,7 @@ def inspect(
     print(f"\n{found.records} records", end="")
     if found.unique is not None:
         share = 100 * found.unique / found.records
-        print(
-            f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end=""
-        )
+        print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
     print("\nThe roles are suggestions: you decide what others may know.")
     if quasi := found.suggested("quasi-identifier"):
         parts = [f"shoal anonymize {shlex.quote(file)} -k 5 -q {joined(quasi)}"]
@@ -287,9 +275,7 @@ def methods(as_json: AsJson = False) -> None:
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put the files.")] = Path(
-        "shoal-demo"
-    ),
+    folder: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to put the files.")] = Path("shoal-demo"),
     overwrite: Overwrite = False,
 ) -> None:
     """Anonymize a clinic's table of 3000 invented patients, from end to end."""

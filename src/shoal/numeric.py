@@ -285,9 +285,7 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
             f"column {name!r} holds text, not numbers (row 1: {str(series[0])!r}); "
             "turn it into numbers or leave it out of the quasi-identifiers"
         )
-    raise ShoalError(
-        f"column {name!r} of type {dtype} cannot be a quasi-identifier; turn it into numbers first"
-    )
+    raise ShoalError(f"column {name!r} of type {dtype} cannot be a quasi-identifier; turn it into numbers first")
 
 
 def from_objects(name: str, values: list[Any]) -> Numbers:

@@ -5,7 +5,8 @@ before any work starts.
 """
 
 from dataclasses import dataclass
-from numbers import Integral
+from math import inf, nan
+from numbers import Integral, Real
 from typing import Protocol
 
 from shoal.errors import ShoalError, nearest_name
@@ -21,17 +22,35 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number of at least `minimum`."""
+    """A whole number of at least `minimum`, and at most `maximum` where there is one."""
 
     minimum: int
+    maximum: int | None = None
 
     def check(self, name: str, value: object) -> int:
         """The value as an int; True and 2.0 are not whole numbers here, they are mistakes."""
         if isinstance(value, bool) or not isinstance(value, Integral):
             raise ShoalError(f"{name} must be a whole number of at least {self.minimum}, not {value!r}")
-        if value < self.minimum:
-            raise ShoalError(f"{name} must be at least {self.minimum}, not {value}")
-        return int(value)
+        whole = int(value)
+        if whole < self.minimum:
+            raise ShoalError(f"{name} must be at least {self.minimum}, not {whole}")
+        if self.maximum is not None and whole > self.maximum:
+            raise ShoalError(f"{name} must be at most {self.maximum}, not {whole}")
+        return whole
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number of at least `minimum`."""
+
+    minimum: float
+
+    def check(self, name: str, value: object) -> float:
+        """The value as a float."""
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+        if not self.minimum <= number < inf:
+            raise ShoalError(f"{name} must be a number of at least {self.minimum:g}, not {value!r}")
+        return number
 
 
 @dataclass(frozen=True)

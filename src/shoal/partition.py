@@ -17,6 +17,8 @@ Int = NDArray[np.int64]
 LARGEST = 1e150
 """Coordinates beyond this have squared distances that overflow."""
 
+_CHUNK = 100_000  # records whose errors are held at a time
+
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -102,5 +104,8 @@ def checked_labels(labels: ArrayLike, n: int) -> Int:
 
 def squared_error(points: Float, centroids: Float, labels: Int) -> float:
     """The sum of squared distances from the points to the centroids of their groups."""
-    difference = points - centroids[labels]
-    return float(np.einsum("ij,ij->", difference, difference))
+    total = 0.0
+    for start in range(0, len(points), _CHUNK):
+        difference = points[start : start + _CHUNK] - centroids[labels[start : start + _CHUNK]]
+        total += float(np.einsum("ij,ij->", difference, difference))
+    return total

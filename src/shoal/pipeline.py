@@ -67,9 +67,7 @@ def anonymize(
     Whole(1).check("k", model.k)
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     if model.k > len(table):
-        raise ShoalError(
-            f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}"
-        )
+        raise ShoalError(f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}")
     space = Space.of(table, scaling, weights)
     warn_of(space, model.k)
     partition = model.fit(space.points, progress=progress).partition_

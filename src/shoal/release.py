@@ -117,13 +117,7 @@ class Release:
 
     def _refuse_input(self, target: Path) -> None:
         source = self.original.source
-        if (
-            source
-            and source.path
-            and target.exists()
-            and source.path.exists()
-            and target.samefile(source.path)
-        ):
+        if source and source.path and target.exists() and source.path.exists() and target.samefile(source.path):
             raise ShoalError(f"{target} is the input; choose another name for what is written")
 
     def _write_to(self, temporary: Path, target: Path) -> Dialect | None:
@@ -170,9 +164,7 @@ class Release:
                 "it was not released"
             )
         if verification.columns != self.original.kept or verification.n_records != len(self.original):
-            raise ShoalError(
-                "the file as written reads back with other columns or records; it was not released"
-            )
+            raise ShoalError("the file as written reads back with other columns or records; it was not released")
         return verification
 
 

@@ -96,9 +96,7 @@ class Space:
     points: Float
 
     @classmethod
-    def of(
-        cls, table: Table, scaling: Scaling = "zscore", weights: Mapping[str, float] | None = None
-    ) -> "Space":
+    def of(cls, table: Table, scaling: Scaling = "zscore", weights: Mapping[str, float] | None = None) -> "Space":
         """Scale and weight the quasi-identifiers; constant ones take no part in the distance."""
         if scaling not in SCALINGS:
             hint = nearest_name(str(scaling), SCALINGS)

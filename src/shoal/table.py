@@ -105,8 +105,7 @@ class Table:
     def replaced(self, common: Mapping[str, numeric.CommonValues], labels: Int, exact: bool) -> Any:
         """The table to release: identifiers gone, each quasi-identifier with its groups' common values."""
         new = [
-            column_like(self.frame, name, values, labels, keep_type=not exact)
-            for name, values in common.items()
+            column_like(self.frame, name, values, labels, keep_type=not exact) for name, values in common.items()
         ]
         native = self.frame.with_columns(*new).select(self.kept).to_native()
         # What stands in the metadata of an Arrow table may be about the columns that were dropped.
@@ -118,9 +117,7 @@ class Table:
                 f"columns without a role are released as they are: {some(map(repr, self.others), 10)}; "
                 "any of them may help to recognise a person"
             )
-        if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(
-            native.index
-        ):
+        if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(native.index):
             warn("the index is kept in release.table (files do not get it); reset it if it identifies people")
         if unused := [name for name in self.kept if has_unused_categories(self.frame[name])]:
             warn(

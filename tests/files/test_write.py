@@ -27,9 +27,7 @@ def test_tables_come_back_without_metadata_and_with_the_same_bytes(tmp_path, kin
         st.tuples(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5), st.integers()),
         min_size=1,
     ),
-    st.sampled_from(
-        [Dialect(), Dialect(";", "'", "utf-16", ",", "\r\n"), Dialect("\t", encoding="utf-8-sig")]
-    ),
+    st.sampled_from([Dialect(), Dialect(";", "'", "utf-16", ",", "\r\n"), Dialect("\t", encoding="utf-8-sig")]),
     st.booleans(),
 )
 def test_text_comes_back_as_it_was(tmp_path, rows, dialect, zipped):

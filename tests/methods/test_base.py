@@ -49,7 +49,7 @@ def test_the_input_is_not_changed(X):
 
 def test_clone_pickle_and_parameters(X):
     model = MDAV(k=7).fit(X)
-    assert clone(model).get_params() == {"k": 7}
+    assert clone(model).get_params() == {"k": 7, "until": "2k"}
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.transform(X), model.transform(X))
     assert model.set_params(k=2).k == 2

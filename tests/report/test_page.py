@@ -40,7 +40,7 @@ def test_the_report_says_what_was_done(release, tmp_path):
     assert "k = 3" in text
     assert f"{release.information_loss:.2f} %" in text
     assert "verified on the released table; asked for 3" in text
-    assert "MDAV(k=3)" in text
+    assert "MDAV(k=3, until=2k)" in text
     assert sum(tag == "svg" for tag, _ in tags) == 4
     release.write(tmp_path / "safe.csv")
     _, _, text = page_of(release, tmp_path)

@@ -115,8 +115,7 @@ def is_rectangular(rows: list[list[str]]) -> bool:
 def still_quoted(rows: list[list[str]]) -> bool:
     """Whether some column still wears quotes in every record, so that the other quote is the right one."""
     return any(
-        len(rows) > 1
-        and all(len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES for value in column)
+        len(rows) > 1 and all(len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES for value in column)
         for column in zip(*rows[1:], strict=True)
     )
 

@@ -183,9 +183,7 @@ def header_of(name: str, text: str, dialect: Dialect) -> list[str]:
         raise ShoalError(f"{name} is not a readable CSV file: {error}") from None
     duplicates = [column for column, count in Counter(header).items() if count > 1]
     if duplicates:
-        raise ShoalError(
-            f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one"
-        )
+        raise ShoalError(f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one")
     return header
 
 
@@ -204,9 +202,7 @@ def ragged(name: str, error: Exception) -> ShoalError:
 
 def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
     """The columns of a CSV file with types: whole numbers, numbers, or text where any value is not one."""
-    return pa.table(
-        [typed_column(column, dialect.decimal) for column in text.columns], names=text.column_names
-    )
+    return pa.table([typed_column(column, dialect.decimal) for column in text.columns], names=text.column_names)
 
 
 def typed_column(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:

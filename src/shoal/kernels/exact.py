@@ -1,116 +1,219 @@
-"""Sums of floating-point numbers without any rounding, from which terms can be taken away again.
+"""Exact sums of float64 columns, from which records can be taken away again without any rounding.
 
-A double is an integer of 53 bits times a power of two, so every sum of doubles is a fixed-point number
-of about 2100 bits. It is kept here as 68 signed digits of 32 bits, each in an int64, so that adding or
-removing a value touches three digits and no carry has to travel until the sum is read. The sum read is
-rounded once, to the nearest double, ties to even: what `math.fsum` gives, whatever the order of the
-terms and however many were removed in between.
+A column's sum is an integer multiple of 2^-1074 held as base 2^32 digits in int64 ("superaccumulator").
+Adding or subtracting a value touches three digits and never carries, so up to 2^30 operations fit
+before a digit could overflow. Rounding the digits to a double gives what math.fsum gives, bit for bit.
+Only the digits a column can reach are kept: digit 0 of column j stands for 2^(32*base[j] - 1074).
 """
 
-import math
+from typing import NamedTuple
 
-import numba as nb
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from shoal.kernels.compiled import Array, inner, kernel
 
-DIGITS = 68
-_LOW = 0xFFFFFFFF
-_FRACTION = (1 << 52) - 1
-_IMPLICIT = 1 << 52
-_LOWEST = -1074  # the exponent of the smallest subnormal, the unit of the fixed-point number
+DIGIT_BITS = 32
+DIGIT_MASK = (1 << 32) - 1
+FRACTION_MASK = (1 << 52) - 1
+HEADROOM_DIGITS = 2  # one for the third digit a value can touch, one for the carries of 2^30 additions
 
 
-@nb.njit(cache=True)
-def add_record(digits: Int, bits: Int, sign: int) -> None:
-    """Add (sign = 1) or remove (sign = -1) one record, given as the bit patterns of its attributes."""
-    for j in range(bits.shape[0]):
-        exponent = (bits[j] >> 52) & 0x7FF
-        mantissa = bits[j] & _FRACTION
-        if exponent == 0:
-            place = 0
-        else:
-            mantissa |= _IMPLICIT
-            place = exponent - 1
-        signed = -sign if bits[j] < 0 else sign
-        first = place >> 5
-        shift = place & 31
-        low = (mantissa & _LOW) << shift
-        high = (mantissa >> 32) << shift
-        digits[j, first] += signed * (low & _LOW)
-        digits[j, first + 1] += signed * ((low >> 32) + (high & _LOW))
-        digits[j, first + 2] += signed * (high >> 32)
+class Sums(NamedTuple):
+    """Exact sums of columns, as digits."""
+
+    digits: Array  # int64 (m, width): signed, not carried
+    base: Array  # int64 (m,): the digit number that digits[j, 0] stands for
+    work: Array  # int64 (width,): a carried copy while rounding
 
 
-@nb.njit(cache=True)
-def rounded(digits: Int) -> float:
-    """The double nearest to a sum, ties to even."""
-    work = np.empty(digits.shape[0], np.int64)
-    carry = 0
-    for i in range(digits.shape[0]):
-        value = digits[i] + carry
-        work[i] = value & _LOW
-        carry = value >> 32
-    negative = carry < 0
-    if negative:
-        carry = 1
-        for i in range(work.shape[0]):
-            value = (work[i] ^ _LOW) + carry
-            work[i] = value & _LOW
-            carry = value >> 32
-    top = work.shape[0] - 1
+@kernel
+def digit_span(rows: Array, base: Array) -> int:
+    """Fills base with each column's lowest digit and returns the width that every column fits in."""
+    bits = rows.view(np.int64)
+    n, m = rows.shape
+    low = np.full(m, 2048)
+    high = np.zeros(m, np.int64)
+    for i in range(n):
+        for j in range(m):
+            word = bits[i, j]
+            exponent = (word >> 52) & 2047
+            if exponent or word & FRACTION_MASK:
+                low[j] = min(low[j], max(exponent, 1))
+                high[j] = max(high[j], exponent)
+    width = 1
+    for j in range(m):
+        base[j] = (min(low[j], max(high[j], 1)) - 1) // DIGIT_BITS
+        width = max(width, (max(high[j], 1) - 1) // DIGIT_BITS - base[j] + 1)
+    return width + 1 + HEADROOM_DIGITS
+
+
+def new_sums(rows: Array) -> Sums:
+    """Zero sums with room for every value in rows (C order float64)."""
+    base = np.zeros(rows.shape[1], np.int64)
+    width = digit_span(rows, base)
+    return Sums(np.zeros((rows.shape[1], width), np.int64), base, np.zeros(width, np.int64))
+
+
+def zero_like(sums: Sums) -> Sums:
+    """Zero sums for rows of the same columns."""
+    return Sums(np.zeros_like(sums.digits), sums.base, sums.work)
+
+
+@inner
+def clear(sums: Sums) -> None:
+    """Back to zero."""
+    for j in range(sums.digits.shape[0]):
+        for d in range(sums.digits.shape[1]):
+            sums.digits[j, d] = 0
+
+
+@kernel
+def add_row(sums: Sums, bits: Array, i: int, sign: int) -> None:
+    """Adds sign (1 or -1) times row i; bits is the int64 view of the float64 rows."""
+    digits, base, _ = sums
+    for j in range(bits.shape[1]):
+        word = bits[i, j]
+        exponent = (word >> 52) & 2047
+        mantissa = word & FRACTION_MASK
+        position = 0
+        if exponent:
+            mantissa |= 1 << 52
+            position = exponent - 1
+        if mantissa == 0:
+            continue
+        direction = -sign if word < 0 else sign
+        at = (position >> 5) - base[j]
+        shift = position & 31
+        low = np.uint64(mantissa & DIGIT_MASK) << np.uint64(shift)
+        high = np.uint64(mantissa >> 32) << np.uint64(shift)
+        high += low >> np.uint64(32)
+        digits[j, at] += direction * np.int64(low & np.uint64(DIGIT_MASK))
+        digits[j, at + 1] += direction * np.int64(high & np.uint64(DIGIT_MASK))
+        digits[j, at + 2] += direction * np.int64(high >> np.uint64(32))
+
+
+@kernel
+def add_all_rows(sums: Sums, rows: Array) -> None:
+    """Add every row."""
+    bits = rows.view(np.int64)
+    for i in range(rows.shape[0]):
+        add_row(sums, bits, i, 1)
+
+
+@kernel
+def add_rows(sums: Sums, rows: Array, members: Array) -> None:
+    """Add some rows."""
+    bits = rows.view(np.int64)
+    for i in members:
+        add_row(sums, bits, i, 1)
+
+
+@inner
+def carry(digits: Array, j: int, work: Array) -> bool:
+    """Writes |sum| of column j to work as digits in [0, 2^32); returns whether the sum is negative."""
+    negative = False
+    for _ in range(2):
+        over = 0
+        for d in range(work.size):
+            value = (-digits[j, d] if negative else digits[j, d]) + over
+            work[d] = value & DIGIT_MASK
+            over = value >> DIGIT_BITS
+        if over >= 0:
+            break
+        negative = True
+    return negative
+
+
+@inner
+def bits_at(work: Array, position: int) -> np.uint64:
+    """The 64 bits of work from bit `position` on."""
+    d = position >> 5
+    shift = np.uint64(position & 31)
+    low = np.uint64(work[d])
+    if d + 1 < work.size:
+        low |= np.uint64(work[d + 1]) << np.uint64(32)
+    if shift == 0:
+        return low
+    high = np.uint64(work[d + 2]) if d + 2 < work.size else np.uint64(0)
+    return (low >> shift) | (high << (np.uint64(64) - shift))
+
+
+@inner
+def rounding_up(work: Array, cut: int, odd: bool) -> bool:
+    """Whether the bits below bit `cut` round the bits from `cut` on up (to nearest, ties to even)."""
+    half = cut - 1
+    if half < 0 or not (work[half >> 5] >> (half & 31)) & 1:
+        return False
+    if odd or work[half >> 5] & ((1 << (half & 31)) - 1):
+        return True
+    for d in range(half >> 5):
+        if work[d]:
+            return True
+    return False
+
+
+@kernel
+def rounded_sum(sums: Sums, j: int, word: Array) -> float:
+    """The sum of column j, correctly rounded; word is int64 scratch of size 1."""
+    digits, base, work = sums
+    negative = carry(digits, j, work)
+    top = work.size - 1
     while top >= 0 and work[top] == 0:
         top -= 1
     if top < 0:
         return 0.0
-    # The leading 60 bits of the number, and whether anything but zeros follows them.
-    a = work[top]
-    b = work[top - 1] if top >= 1 else 0
-    c = work[top - 2] if top >= 2 else 0
     length = 0
-    while a >> length:
+    while work[top] >> length:
         length += 1
-    dropped = length + 4  # of the 64 + length bits of (a, b, c)
-    window = a << (60 - length)
-    rest = False
-    if dropped <= 32:
-        window |= b << (32 - dropped)
-        window |= c >> dropped
-        rest = (c & ((1 << dropped) - 1)) != 0
-    else:
-        window |= b >> (dropped - 32)
-        rest = (b & ((1 << (dropped - 32)) - 1)) != 0 or c != 0
-    for i in range(top - 2):
-        if work[i] != 0:
-            rest = True
-            break
-    mantissa = window >> 7
-    tail = window & 127
-    if tail > 64 or (tail == 64 and (rest or mantissa & 1)):
+    highest = DIGIT_BITS * top + length - 1
+    # A double keeps 53 bits; below 2^-1022 fewer, because its last bit cannot go below 2^-1074.
+    cut = max(highest - 52, 0)
+    mantissa = np.int64(bits_at(work, cut))
+    if rounding_up(work, cut, mantissa & 1 == 1):
         mantissa += 1
-    value = math.ldexp(float(mantissa), 7 + dropped + 32 * (top - 2) + _LOWEST)
+    last = cut + DIGIT_BITS * base[j]
+    if last > 0 and highest < 52:
+        # Fewer than 53 bits above a base that is not 2^-1074: shift left to a full mantissa, exactly.
+        spare = min(52 - highest, last)
+        mantissa <<= spare
+        last -= spare
+    # The leading bit of a full mantissa lands in the exponent field and raises it to last + 1.
+    word[0] = (last << 52) + mantissa
+    value = word.view(np.float64)[0]
     return -value if negative else value
 
 
-@nb.njit(cache=True)
-def mean_from(digits: Int, count: int, out: Float) -> None:
-    """The mean of `count` records per attribute: the rounded sum, divided once."""
-    for j in range(digits.shape[0]):
-        out[j] = rounded(digits[j]) / count
+@kernel
+def centroid(sums: Sums, count: int, out: Array, word: Array) -> None:
+    """The mean of `count` records: the rounded sum of each column, divided once; word is int64 scratch."""
+    for j in range(out.size):
+        out[j] = rounded_sum(sums, j, word) / count
 
 
-@nb.njit(cache=True)
-def group_means(X: Float, order: Int, starts: Int) -> Float:
-    """The mean of each group; group g holds the records order[starts[g]:starts[g + 1]]."""
-    bits = X.view(np.int64)
-    n_groups = starts.shape[0] - 1
-    means = np.empty((n_groups, X.shape[1]))
-    digits = np.zeros((X.shape[1], DIGITS), np.int64)
-    for g in range(n_groups):
-        digits[:] = 0
-        for position in range(starts[g], starts[g + 1]):
-            add_record(digits, bits[order[position]], 1)
-        mean_from(digits, starts[g + 1] - starts[g], means[g])
+@kernel
+def fill_means(sums: Sums, rows: Array, members: Array, starts: Array, means: Array) -> None:
+    """The mean of each group, one after the other through the same sums."""
+    bits = rows.view(np.int64)
+    word = np.empty(1, np.int64)
+    for group in range(means.shape[0]):
+        clear(sums)
+        for position in range(starts[group], starts[group + 1]):
+            add_row(sums, bits, members[position], 1)
+        centroid(sums, starts[group + 1] - starts[group], means[group], word)
+
+
+def group_means(rows: Array, members: Array, starts: Array) -> Array:
+    """The mean of each group; group g holds the records members[starts[g]:starts[g + 1]]."""
+    means = np.empty((len(starts) - 1, rows.shape[1]))
+    fill_means(new_sums(rows), rows, members, starts, means)
     return means
+
+
+@inner
+def squared_distance(rows: Array, i: int, point: Array) -> float:
+    """One float64 sum in attribute order: every decision rests on this number alone."""
+    total = 0.0
+    for j in range(point.size):
+        difference = rows[i, j] - point[j]
+        total += difference * difference
+    return total

@@ -4,25 +4,25 @@ The record farthest from the centroid of all free records gathers its k - 1 near
 the record farthest from it, at the other end of the data; then again with what is left.
 
 Guarantee: every group has k to 2k - 1 records. Ties are broken by the lowest record index.
-Cost: O(n^2 m / k) time, O(n) memory beside the data.
+Cost: close to O(n log n) time on data with structure, O(n^2 m / k) at worst; O(n) memory beside the data.
 
 Reference: Algorithm A of D. Rebollo-Monedero, A. M. Mezher, X. Casanova Colome, J. Forne and M. Soriano,
 Efficient k-anonymous microaggregation of multivariate numerical data via principal component analysis,
-Information Sciences 503 (2019) 417-443.
+Information Sciences 503 (2019) 417-443; MDAV-generic: J. Domingo-Ferrer and V. Torra, Ordinal, continuous and
+heterogeneous k-anonymity through microaggregation, Data Mining and Knowledge Discovery 11 (2005) 195-212.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.methods.base import Microaggregator, Progress
-from shoal.parameters import Rule, Whole
+from shoal.methods.peeling import Peeling
+from shoal.parameters import OneOf, Rule, Whole
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-_SLICE = 20_000_000  # coordinates visited between two calls of the progress callback
 
 
 class MDAV(Microaggregator):
@@ -32,6 +32,10 @@ class MDAV(Microaggregator):
     ----------
     k : int
         The least number of records in a group.
+    until : {"2k", "3k"}
+        Form pairs of groups while so many records are free: 2k as in Algorithm A, or 3k as in the
+        MDAV-generic of Domingo-Ferrer and Torra (2005), which then, with 2k to 3k - 1 records left, forms
+        one group around the record farthest from their centroid and one of the rest.
 
     Notes
     -----
@@ -43,48 +47,46 @@ class MDAV(Microaggregator):
     """
 
     idea = "groups of k from the rim of the data inwards"
-    cost = "O(n^2 m / k) time, O(n) memory"
+    cost = "near O(n log n) time on data with structure, O(n) memory"
     reference = "Rebollo-Monedero et al. 2019, Algorithm A; Domingo-Ferrer and Torra 2005"
 
-    _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1)}
+    _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1), "until": OneOf(("2k", "3k"))}
 
-    def __init__(self, k: int = 5) -> None:
+    def __init__(self, k: int = 5, until: Literal["2k", "3k"] = "2k") -> None:
         self.k = k
+        self.until = until
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        labels, rest = pairs_of_groups(X, self.k, progress)
-        if len(rest) >= self.k:
-            labels[rest] = labels.max() + 1
-        elif len(rest):
-            join_nearest_groups(X, labels, rest)
-        if progress is not None:
-            progress(len(X), len(X))
-        return labels
+        peeling = Peeling(X, self.k, progress)
+        peeling.run(pairs_of_groups, floor=(2 if self.until == "2k" else 3) * self.k)
+        if peeling.free >= 2 * self.k:
+            peeling.run(one_group, floor=2 * self.k, most=1)
+        return peeling.group_the_rest()
 
 
-def pairs_of_groups(X: Float, k: int, progress: Progress | None) -> tuple[Int, Int]:
-    """Steps 1 to 5: labels (-1 where free), and the fewer than 2k records that are left."""
-    from shoal.kernels.scan import mdav_pairs, sums_of
-
-    n = len(X)
-    labels = np.full(n, -1, np.int64)
-    free = np.arange(n)
-    sums = sums_of(X)
-    count, label = n, 0
-    while count >= 2 * k:
-        pairs = max(1, _SLICE // (4 * count * X.shape[1]))
-        count, label = mdav_pairs(X, k, free, count, sums, labels, label, pairs)
-        if progress is not None:
-            progress(n - count, n)
-    return labels, free[:count]
+def pairs_of_groups(peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
+    """Steps 1 to 5: a group around P and one around Q, and again."""
+    return centroid_groups(peeling, floor, most, in_pairs=True)
 
 
-def join_nearest_groups(X: Float, labels: Int, rest: Int) -> None:
-    """Steps 8 and 9: the last fewer-than-k records join the nearest groups, in file order."""
-    from shoal.kernels.exact import group_means
-    from shoal.kernels.scan import join_nearest
+def one_group(peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
+    """A group around P alone."""
+    return centroid_groups(peeling, floor, most, in_pairs=False)
 
-    order = np.argsort(labels, kind="stable")[len(rest) :]
-    sizes = np.bincount(labels[order])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    join_nearest(X, rest, labels, group_means(X, order, starts), sizes)
+
+def centroid_groups(peeling: Peeling, floor: int, most: int, in_pairs: bool) -> tuple[int, int]:
+    """Groups around the record farthest from the centroid of the free ones."""
+    from shoal.kernels.peel import centroid_steps
+
+    return centroid_steps(
+        peeling.tree,
+        peeling.shell,
+        peeling.sums,
+        peeling.labels,
+        peeling.free,
+        peeling.label,
+        peeling.k,
+        floor,
+        most,
+        in_pairs,
+    )

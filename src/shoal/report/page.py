@@ -131,9 +131,7 @@ def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
     ]
     if manifest["weights"]:
-        lines.append(
-            ("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items()))
-        )
+        lines.append(("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items())))
     if manifest["random_state"] is not None:
         lines.append(("seed", str(manifest["random_state"])))
     source = manifest["input"]

@@ -135,9 +135,7 @@ def correlations(names: Sequence[str], before: Float, after: Float) -> str:
             axes.invert_yaxis()
             axes.set_title(title, loc="left")
             axes.set_xticks(centres, ticks, rotation=90, fontsize=7)
-            axes.set_yticks(
-                centres if axes is panels[0] else [], ticks if axes is panels[0] else [], fontsize=7
-            )
+            axes.set_yticks(centres if axes is panels[0] else [], ticks if axes is panels[0] else [], fontsize=7)
             axes.tick_params(length=0)
             if len(names) <= _MOST_NUMBERS:
                 number_cells(axes, matrix)

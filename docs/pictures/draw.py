@@ -1,0 +1,98 @@
+"""Draws the pictures of the docs: what MDAV does, and how its search tree prunes."""
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from shoal import MDAV
+from shoal.kernels.tree import build_tree
+
+HERE = Path(__file__).parent
+INK, SOFT, TEAL, AMBER = "#1f2933", "#cbd2d9", "#0f766e", "#d97706"
+
+
+def cloud(n: int) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    return np.concatenate(
+        [rng.normal((-1, 0), (0.8, 0.5), (n // 2, 2)), rng.normal((1.5, 0.6), 0.6, (n - n // 2, 2))]
+    )
+
+
+def bare(axes: Axes) -> None:
+    axes.set_aspect("equal")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def groups() -> None:
+    """The first groups that MDAV forms, and the last."""
+    X = cloud(200)
+    model = MDAV(k=8).fit(X)
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    for axes, upto, title in zip(
+        figure.subplots(1, 2), (2, model.n_groups_), ("P and Q", "all groups"), strict=True
+    ):
+        axes.scatter(*X.T, s=8, color=SOFT)
+        for group in range(upto):
+            members = X[model.labels_ == group]
+            centre = members.mean(axis=0)
+            for point in members:
+                axes.plot(*np.array([centre, point]).T, lw=0.6, color=TEAL if group % 2 == 0 else AMBER)
+            axes.scatter(*members.T, s=10, color=TEAL if group % 2 == 0 else AMBER)
+            if upto == 2:
+                seed = members[((members - X.mean(axis=0)) ** 2).sum(axis=1).argmax()]
+                axes.annotate("PQ"[group], seed, xytext=(6, 6), textcoords="offset points", color=INK)
+        if upto == 2:
+            axes.plot(*X.mean(axis=0), "x", color=INK)
+            axes.annotate("C", X.mean(axis=0), xytext=(6, 6), textcoords="offset points", color=INK)
+        axes.set_title(title, fontsize=10, color=INK)
+        bare(axes)
+    figure.savefig(HERE / "mdav_groups.svg", metadata={"Date": None})
+
+
+def tree() -> None:
+    """The leaves that a search for the nearest and one for the farthest record have to open."""
+    X = cloud(3000)
+    built = build_tree(X, np.arange(len(X), dtype=np.int32))
+    leaves = [built.rows[at : at + 16] for at in range(0, len(X), 16)]
+    seed = X[((X - X.mean(axis=0)) ** 2).sum(axis=1).argmax()]
+    d2 = ((X - seed) ** 2).sum(axis=1)
+    near, far = np.sort(d2)[9], d2.max()
+    origin = X.mean(axis=0)
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for axes, title in zip(panels, ("ten nearest to P", "farthest from P"), strict=True):
+        opened = 0
+        for leaf in leaves:
+            low, high = leaf.min(axis=0), leaf.max(axis=0)
+            if title.startswith("ten"):
+                gap = np.maximum(np.maximum(low - seed, seed - high), 0)
+                looks = (gap**2).sum() <= near
+            else:  # |x - P|^2 = |x|^2 + |P|^2 - 2 P.x, each term at its worst
+                p, reach = seed - origin, ((leaf - origin) ** 2).sum(axis=1).max()
+                corner = np.where(p > 0, low - origin, high - origin)
+                looks = reach + p @ p - 2 * corner @ p >= far
+            opened += looks
+            axes.add_patch(
+                Rectangle(low, *(high - low), fill=looks, fc="#fde68a", ec=AMBER if looks else SOFT, lw=0.7)
+            )
+        axes.scatter(*X.T, s=0.6, color="#9aa5b1")
+        axes.plot(*seed, "o", color=TEAL, ms=5)
+        axes.annotate("P", seed, xytext=(6, 6), textcoords="offset points", color=INK)
+        if not title.startswith("ten"):
+            axes.plot(*X[d2.argmax()], "o", color=AMBER, ms=5)
+            axes.annotate("Q", X[d2.argmax()], xytext=(6, 6), textcoords="offset points", color=INK)
+        axes.set_title(f"{title}: {opened} of {len(leaves)} leaves opened", fontsize=10, color=INK)
+        axes.autoscale_view()
+        bare(axes)
+    figure.savefig(HERE / "search_tree.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    groups()
+    tree()

@@ -1,0 +1,25 @@
+"""The two ways kernels are compiled; both are cached on disk, without fast-math: sums keep their order."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+from numpy.typing import NDArray
+
+Array = NDArray[Any]  # each kernel says which shape and type it takes
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """A kernel that Python calls."""
+    jit: Any = numba.njit
+    return jit(cache=True)(function)
+
+
+def inner(function: F) -> F:
+    """A step that only kernels call.
+
+    It gets no entry for Python, whose unpacking of a score of arrays takes longer to compile than most bodies.
+    """
+    jit: Any = numba.njit
+    return jit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)

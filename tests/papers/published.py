@@ -1,0 +1,33 @@
+"""The published figures and the standard data, as the papers use them."""
+
+import tomllib
+
+import numpy as np
+import pandas as pd
+
+
+def figures(shared):
+    return tomllib.loads((shared / "reference" / "published.toml").read_text())
+
+
+def zscores(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def points_of(shared, name):
+    table = pd.read_csv(shared / "data" / f"{name}.csv")
+    if name == "eia":
+        table = table[[c for c in table if c == "UTILITYID" or c.endswith(("REVENUE", "SALES"))]]
+    return zscores(table.to_numpy(float))
+
+
+def sim_1(rng):
+    """100 records, 10 attributes, uniform (Mortazavi et al. 2013, Section 5)."""
+    return zscores(rng.uniform(-1000, 1000, size=(100, 10)))
+
+
+def sim_2(rng):
+    """Five Gaussian clusters of 20 records in 4 to 8 dimensions."""
+    d = int(rng.integers(4, 9))
+    clusters = [rng.normal(rng.random(d), rng.uniform(0.1, 0.3), size=(20, d)) for _ in range(5)]
+    return zscores(np.concatenate(clusters))
