@@ -83,7 +83,7 @@ def test_quiet_and_json(folder, run):
     assert json.loads(run("verify safe.csv -q age -k 9 --json")[1])["below"] == 5
     assert run("verify safe.csv -q age --quiet") == (0, "", "")
     assert json.loads(run("inspect people.csv --json")[1])["records"] == 5
-    assert json.loads(run("methods --json")[1])[0]["name"] == "mdav"
+    assert json.loads(run("methods --json")[1])[2]["parameters"] == {"gamma": 0.2}
 
 
 def test_options_reach_the_library(folder, run):
@@ -93,6 +93,18 @@ def test_options_reach_the_library(folder, run):
     assert manifest["weights"] == {"age": 2.5}
     assert manifest["aggregate"] == "median"
     assert manifest["exact"] is True
+
+
+def test_parameters_reach_the_method(folder, run):
+    for method, given, expected in (
+        ("vmdav", "-p gamma=1.5", {"gamma": 1.5}),
+        ("tfrp", "-p phases=1", {"phases": 1}),
+        ("mdav", "-p until=3k", {"until": "3k"}),
+    ):
+        status, out, err = run(f"{GOOD} --method {method} {given} --json -f")
+        assert status == 0, err
+        assert json.loads(out)["manifest"]["method"]["parameters"] == {"k": 2} | expected
+        assert run("anonymize --recipe safe.csv.manifest.json -o again.csv -f")[0] == 0
 
 
 def test_a_dialect_may_be_given(folder, run):
@@ -263,6 +275,19 @@ BAD = {
     "a report to standard output": (f"anonymize people.csv -k 2 {REST} --report -", "not to standard output"),
     "two delimiters": (f"anonymize people.csv -k 2 {REST} --delimiter ;;", "delimiter must be one character"),
     "no delimiter": (f"anonymize people.csv -k 2 {REST} --delimiter ''", "delimiter must be one character"),
+    "a parameter that is not there": (
+        f"anonymize people.csv -k 2 {REST} --method vmdav -p gama=1",
+        "VMDAV has no parameter 'gama'; did you mean 'gamma'?",
+    ),
+    "k as a parameter": (f"anonymize people.csv -k 2 {REST} -p k=3", "MDAV has no parameter 'k'; it has until"),
+    "a parameter without a value": (
+        f"anonymize people.csv -k 2 {REST} -p gamma",
+        "a parameter is given as name=value",
+    ),
+    "a parameter with a wrong value": (
+        f"anonymize people.csv -k 2 {REST} --method vmdav -p gamma=x",
+        "gamma must be a number of at least 0, not 'x'",
+    ),
     "two weights": (
         f"anonymize people.csv -k 2 {REST} --weight age=1 --weight age=2",
         "two weights for 'age'",

@@ -81,7 +81,7 @@ def tree() -> None:
             axes.add_patch(
                 Rectangle(low, *(high - low), fill=looks, fc="#fde68a", ec=AMBER if looks else SOFT, lw=0.7)
             )
-        axes.scatter(*X.T, s=0.6, color="#9aa5b1")
+        axes.scatter(*X.T, s=0.6, color="#9aa5b1", rasterized=True)  # thousands of shapes make a large file
         axes.plot(*seed, "o", color=TEAL, ms=5)
         axes.annotate("P", seed, xytext=(6, 6), textcoords="offset points", color=INK)
         if not title.startswith("ten"):
@@ -90,7 +90,7 @@ def tree() -> None:
         axes.set_title(f"{title}: {opened} of {len(leaves)} leaves opened", fontsize=10, color=INK)
         axes.autoscale_view()
         bare(axes)
-    figure.savefig(HERE / "search_tree.svg", metadata={"Date": None})
+    figure.savefig(HERE / "search_tree.svg", metadata={"Date": None}, dpi=200)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -95,6 +95,10 @@ def anonymize(
         Path | None, typer.Option(metavar="FILE", help="Write an HTML report, for your eyes.")
     ] = None,
     method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [mdav]")] = None,
+    parameter: Annotated[
+        list[str],
+        typer.Option("-p", "--parameter", metavar="A=2", help="A parameter of the method; repeat for more."),
+    ] = [],  # noqa: B006
     scaling: Annotated[
         str | None, typer.Option(metavar="NAME", help="zscore, range, robust or none. [zscore]")
     ] = None,
@@ -125,7 +129,7 @@ def anonymize(
         "quasi_identifiers": split(quasi_identifiers),
         "confidential": split(confidential),
         "identifiers": split(identifiers),
-        "method": method,
+        "method": "mdav" if method is None and parameter else method,
         "scaling": scaling,
         "weights": weights_of(weight),
         "aggregate": aggregate,
@@ -152,6 +156,10 @@ def anonymize(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
     check_outputs(file, output, report, overwrite)
+    if parameter:
+        from shoal.methods import method_of
+
+        settings["method"] = method_of(settings["method"], settings.pop("k"), parameters_of(parameter))
 
     from shoal.files import read
     from shoal.pipeline import anonymize as run
@@ -256,21 +264,31 @@ def methods(as_json: AsJson = False) -> None:
     """List the methods that group records."""
     from shoal.methods import METHODS
 
+    rows: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "class": kind.__name__,
+            "idea": kind.idea,
+            "parameters": {key: value for key, value in kind().get_params().items() if key != "k"},
+            "cost": kind.cost,
+            "reference": kind.reference,
+        }
+        for name, kind in METHODS.items()
+    ]
     if as_json:
-        listed = [
-            {
-                "name": name,
-                "class": kind.__name__,
-                "idea": kind.idea,
-                "cost": kind.cost,
-                "reference": kind.reference,
-            }
-            for name, kind in METHODS.items()
-        ]
-        print(json.dumps(listed, indent=2))
+        print(json.dumps(rows, indent=2))
         return
-    rows = [(name, kind.idea, kind.cost, kind.reference) for name, kind in METHODS.items()]
-    print_table(("method", "idea", "cost", "reference"), rows)
+    table = [
+        (
+            row["name"],
+            row["idea"],
+            ", ".join(f"{key}={value}" for key, value in row["parameters"].items()),
+            row["cost"],
+            row["reference"],
+        )
+        for row in rows
+    ]
+    print_table(("method", "idea", "parameters beside k", "cost", "reference"), table)
 
 
 @app.command()
@@ -370,21 +388,39 @@ def joined(names: list[str]) -> str:
     return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
 
 
+def pairs(given: list[str], what: str, example: str) -> dict[str, str]:
+    """Names and values from options such as age=2, each name once."""
+    found: dict[str, str] = {}
+    for item in given:
+        name, sign, value = item.rpartition("=")
+        if not sign or not name:
+            raise ShoalError(f"a {what} is given as {example}, not {item!r}")
+        if name in found:
+            raise ShoalError(f"two {what}s for {name!r}; give one")
+        found[name] = value
+    return found
+
+
 def weights_of(given: list[str]) -> dict[str, float]:
     """Weights from options such as age=2."""
-    weights: dict[str, float] = {}
-    for item in given:
-        name, _, value = item.rpartition("=")
+    weights = {}
+    for name, value in pairs(given, "weight", "column=number, such as age=2").items():
         try:
-            weight = float(value)
+            weights[name] = float(value)
         except ValueError:
-            weight = float("nan")
-        if not name or weight != weight:
-            raise ShoalError(f"a weight is given as column=number, such as age=2, not {item!r}")
-        if name in weights:
-            raise ShoalError(f"two weights for {name!r}; give one")
-        weights[name] = weight
+            raise ShoalError(f"the weight of {name!r} must be a number, not {value!r}") from None
     return weights
+
+
+def parameters_of(given: list[str]) -> dict[str, int | float | str]:
+    """Parameters of a method from options such as gamma=1.1; numbers where they are."""
+    parameters: dict[str, int | float | str] = {}
+    for name, value in pairs(given, "parameter", "name=value, such as gamma=1.1").items():
+        parameters[name] = value
+        for number in (float, int):
+            with suppress(ValueError):
+                parameters[name] = number(value)
+    return parameters
 
 
 def dialect_of(

@@ -303,6 +303,7 @@ def push_by_bound(tree: Tree, top: int, first: int, mask: int, sign: np.float32)
     while mask:
         lane = lowest_bit(mask)
         mask &= mask - 1
+        # Its boxes will be read soon: the lines come in side by side instead of one by one.
         start = (first + lane - tree.points.shape[0]) * floats
         for line in range(start, start + floats, LANES):
             prefetch(tree.boxes, line)
@@ -316,17 +317,6 @@ def push_by_bound(tree: Tree, top: int, first: int, mask: int, sign: np.float32)
         tree.stack_node[at] = first + lane
         top += 1
     return top
-
-
-@inner
-def prefetch_leaves(points: Array, first: int, mask: int) -> None:
-    """The leaves in mask are about to be read: their lines come in side by side instead of one by one."""
-    floats = points.shape[1] * LANES
-    while mask:
-        start = (first + lowest_bit(mask)) * floats
-        mask &= mask - 1
-        for line in range(start, start + floats, LANES):
-            prefetch(points, line)
 
 
 @inner
@@ -400,7 +390,6 @@ def k_nearest(tree: Tree, point: Array, k: int, near_d2: Array, near_id: Array, 
         if first >= leaves:
             top = push_by_bound(tree, top, first, children, np.float32(1))
             continue
-        prefetch_leaves(tree.points, first, children)
         while children:
             child = lowest_bit(children)
             children &= children - 1
@@ -459,7 +448,6 @@ def farthest(tree: Tree, point: Array) -> int:
         if first >= leaves:
             top = push_by_bound(tree, top, first, children, np.float32(-1))
             continue
-        prefetch_leaves(tree.points, first, children)
         while children:
             child = lowest_bit(children)
             children &= children - 1

@@ -1,5 +1,8 @@
 """The methods of the literature: points and k in, a partition out. One file per method."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from shoal.errors import ShoalError, nearest_name
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
@@ -13,8 +16,10 @@ METHODS: dict[str, type[Microaggregator]] = {"mdav": MDAV, "cbfs": CBFS, "vmdav"
 """Every method under the name that `method=` and the command line take."""
 
 
-def method_of(method: str | Microaggregator, k: int | None) -> Microaggregator:
-    """An unfitted estimator from a name and k, or from an estimator whose own k agrees with a k given."""
+def method_of(
+    method: str | Microaggregator, k: int | None, parameters: Mapping[str, Any] | None = None
+) -> Microaggregator:
+    """An unfitted estimator from a name, k and other parameters, or from an estimator whose own k agrees."""
     from sklearn.base import clone
 
     if isinstance(method, Microaggregator):
@@ -27,4 +32,10 @@ def method_of(method: str | Microaggregator, k: int | None) -> Microaggregator:
         raise ShoalError(f"there is no method {method!r}{hint}")
     if k is None:
         raise ShoalError("k is missing: the least number of records in a group, for example k=5")
-    return METHODS[method.lower()](k=k)
+    kind = METHODS[method.lower()]
+    for name in parameters or {}:
+        if name == "k" or name not in kind._parameters:
+            known = [known for known in kind._parameters if known != "k"]
+            hint = nearest_name(name, known) or f"; it has {', '.join(known) or 'none but k'}"
+            raise ShoalError(f"{kind.__name__} has no parameter {name!r}{hint}")
+    return kind(k=k, **(parameters or {}))

@@ -41,7 +41,7 @@ class CBFS(Microaggregator):
     """
 
     idea = "as MDAV, one group at a time"
-    cost = "near O(n log n) time on data with structure, O(n) memory"
+    cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Laszlo and Mukherjee 2005; Mortazavi et al. 2013, footnote 1"
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1)}

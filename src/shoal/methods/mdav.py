@@ -4,7 +4,7 @@ The record farthest from the centroid of all free records gathers its k - 1 near
 the record farthest from it, at the other end of the data; then again with what is left.
 
 Guarantee: every group has k to 2k - 1 records. Ties are broken by the lowest record index.
-Cost: close to O(n log n) time on data with structure, O(n^2 m / k) at worst; O(n) memory beside the data.
+Cost: about n^1.3 time on data with structure, O(n^2 m / k) at worst; O(n) memory beside the data.
 
 Reference: Algorithm A of D. Rebollo-Monedero, A. M. Mezher, X. Casanova Colome, J. Forne and M. Soriano,
 Efficient k-anonymous microaggregation of multivariate numerical data via principal component analysis,
@@ -47,7 +47,7 @@ class MDAV(Microaggregator):
     """
 
     idea = "groups of k from the rim of the data inwards"
-    cost = "near O(n log n) time on data with structure, O(n) memory"
+    cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Rebollo-Monedero et al. 2019, Algorithm A; Domingo-Ferrer and Torra 2005"
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1), "until": OneOf(("2k", "3k"))}

@@ -48,7 +48,7 @@ class TFRP(Microaggregator):
     """
 
     idea = "groups from two opposite corners; ill-fitting ones dissolved"
-    cost = "near O(n log n) time on data with structure, O(n) memory"
+    cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Chang, Li and Huang 2007"
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1), "phases": Whole(1, 2)}

@@ -45,7 +45,7 @@ class VMDAV(Microaggregator):
     """
 
     idea = "as MDAV, groups grow where the next record is close"
-    cost = "near O(n k log n) time on data with structure, O(n) memory"
+    cost = "about k times that of MDAV at worst, O(n) memory"
     reference = "Solanas and Martinez-Balleste 2006"
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1), "gamma": Number(0)}
