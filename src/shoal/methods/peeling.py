@@ -13,11 +13,10 @@ from shoal.kernels.exact import Sums, add_all_rows, add_rows, centroid, group_me
 from shoal.kernels.peel import nearest_row, squared_distances
 from shoal.kernels.shell import Shell, new_shell
 from shoal.kernels.tree import Tree, build_tree
+from shoal.methods.base import Progress
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Progress = Callable[[int, int], None]
-
 Steps = Callable[["Peeling", int, int], tuple[int, int]]
 """Called with (peeling, floor, most): form up to `most` groups while `floor` records are free; returns (free
 records, next label)."""
@@ -40,7 +39,7 @@ class Peeling:
         add_all_rows(self.sums, X)
         self.tree: Tree
         self.shell: Shell
-        self.slot_of: NDArray[np.int32] | None = None
+        self._slots: NDArray[np.int32] | None = None
         self._progress = progress
         self._built_for = 0
 
@@ -74,12 +73,12 @@ class Peeling:
 
     def slots(self) -> NDArray[np.int32]:
         """The slot of each free record in the tree; first asked for when the tree is new."""
-        if self.slot_of is None:
+        if self._slots is None:
             starts, ends = self.tree.who[:, 1] - 1, self.tree.who[:, 2]  # of each slot's records in ids
             order = np.argsort(starts)
-            self.slot_of = np.empty(len(self.X), np.int32)
-            self.slot_of[self.tree.ids] = np.repeat(order, (ends - starts)[order])
-        return self.slot_of
+            self._slots = np.empty(len(self.X), np.int32)
+            self._slots[self.tree.ids] = np.repeat(order, (ends - starts)[order])
+        return self._slots
 
     def _is_stale(self) -> bool:
         if self._built_for == 0:
@@ -89,7 +88,7 @@ class Peeling:
     def _build(self) -> None:
         if self._built_for:
             del self.tree, self.shell  # the old ones go before the new ones come
-        self.slot_of = None
+        self._slots = None
         records = np.flatnonzero(self.labels < 0).astype(np.int32)
         self.tree = build_tree(self.X, records)
         self.shell = new_shell(len(records), self.X.shape[1], self.k)
