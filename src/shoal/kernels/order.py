@@ -56,11 +56,14 @@ def principal_frame(rows: Array, records: Array) -> tuple[Array, float, Array]:
 def project(point: Array, centre: Array, scale: float, axes: Array, out: Array) -> float:
     """Writes the point's float32 coordinates in the frame; returns their squared norm."""
     m = point.size
+    # One division instead of m * m, unless the scale is so small that its inverse overflows.
+    inverse, divisor = (1.0 / scale, 1.0) if scale > 1e-300 else (1.0, scale)
     norm2 = 0.0
     for a in range(m):
         total = 0.0
         for j in range(m):
-            total += (point[j] - centre[j]) / scale * axes[j, a]
+            total += (point[j] - centre[j]) * inverse * axes[j, a]
+        total /= divisor
         out[a] = total
         norm2 += total * total
     return norm2

@@ -64,7 +64,17 @@ def collect_outermost(tree: Tree, point: Array, keys: Array, ids: Array, slots: 
         first = np.int64(tree.first_child[node])
         children = far_boxes(tree.boxes, node, tree.query, tree.reach, offset, limit, tree.bounds)
         if first >= leaves:
-            top = push_by_bound(tree, top, first, children, np.float32(-1))
+            top = push_by_bound(
+                tree.stack_node,
+                tree.stack_bound,
+                tree.bounds,
+                tree.boxes,
+                leaves,
+                top,
+                first,
+                children,
+                np.float32(-1),
+            )
             continue
         while children:
             child = lowest_bit(children)

@@ -296,25 +296,35 @@ def rounding_of_points(norm: float) -> float:
 
 
 @inner
-def push_by_bound(tree: Tree, top: int, first: int, mask: int, sign: np.float32) -> int:
+def push_by_bound(
+    stack_node: Array,
+    stack_bound: Array,
+    bounds: Array,
+    boxes: Array,
+    leaves: int,
+    top: int,
+    first: int,
+    mask: int,
+    sign: np.float32,
+) -> int:
     """Pushes the children in mask so that the smallest sign * bound pops first."""
     floor = top
-    floats = tree.boxes.shape[1] * 2 * LANES
+    floats = boxes.shape[1] * 2 * LANES
     while mask:
         lane = lowest_bit(mask)
         mask &= mask - 1
         # Its boxes will be read soon: the lines come in side by side instead of one by one.
-        start = (first + lane - tree.points.shape[0]) * floats
+        start = (first + lane - leaves) * floats
         for line in range(start, start + floats, LANES):
-            prefetch(tree.boxes, line)
-        bound = tree.bounds[lane]
+            prefetch(boxes, line)
+        bound = bounds[lane]
         at = top
-        while at > floor and sign * tree.stack_bound[at - 1] < sign * bound:
-            tree.stack_bound[at] = tree.stack_bound[at - 1]
-            tree.stack_node[at] = tree.stack_node[at - 1]
+        while at > floor and sign * stack_bound[at - 1] < sign * bound:
+            stack_bound[at] = stack_bound[at - 1]
+            stack_node[at] = stack_node[at - 1]
             at -= 1
-        tree.stack_bound[at] = bound
-        tree.stack_node[at] = first + lane
+        stack_bound[at] = bound
+        stack_node[at] = first + lane
         top += 1
     return top
 
@@ -329,13 +339,22 @@ def start_at_root(tree: Tree, bound: np.float32) -> int:
 
 @inner
 def offer_slot(
-    tree: Tree, slot: int, point: Array, k: int, count: int, near_d2: Array, near_id: Array, near_slot: Array
+    rows: Array,
+    who: Array,
+    ids: Array,
+    slot: int,
+    point: Array,
+    k: int,
+    count: int,
+    near_d2: Array,
+    near_id: Array,
+    near_slot: Array,
 ) -> int:
     """Measure a slot and offer its records, the lowest first."""
-    d2 = squared_distance(tree.rows, slot, point)
-    count = offer(near_d2, near_id, near_slot, count, k, d2, lowest_id(tree, slot), slot)
-    for twin in range(tree.who[slot, 1], tree.who[slot, 2]):
-        record = np.int64(tree.ids[twin])
+    d2 = squared_distance(rows, slot, point)
+    count = offer(near_d2, near_id, near_slot, count, k, d2, np.int64(who[slot, 0]), slot)
+    for twin in range(who[slot, 1], who[slot, 2]):
+        record = np.int64(ids[twin])
         if count == k and (d2 > near_d2[0] or (d2 == near_d2[0] and record > near_id[0])):
             break
         count = offer(near_d2, near_id, near_slot, count, k, d2, record, slot)
@@ -348,7 +367,7 @@ def scan_nearest(tree: Tree, point: Array, k: int, near_d2: Array, near_id: Arra
     count = 0
     for slot in range(tree.rows.shape[0]):
         if is_alive(tree, slot):
-            count = offer_slot(tree, slot, point, k, count, near_d2, near_id, near_slot)
+            count = offer_slot(tree.rows, tree.who, tree.ids, slot, point, k, count, near_d2, near_id, near_slot)
     return count
 
 
@@ -371,9 +390,14 @@ def k_nearest(tree: Tree, point: Array, k: int, near_d2: Array, near_id: Array, 
     Returns how many there are (fewer than k when fewer are alive). Of a slot's twins it names the lowest, so
     calling remove once for each entry takes exactly those records.
     """
-    leaves, m = tree.points.shape[0], tree.points.shape[1]
+    # Taken out of the tuple once: each look into it counts a reference, which costs more than a bound.
+    points, boxes, first_child = tree.points, tree.boxes, tree.first_child
+    rows, who, ids = tree.rows, tree.who, tree.ids
     query, bounds, lanes = tree.query, tree.bounds, tree.lanes
-    norm = np.sqrt(project(point, tree.centre, tree.scale, tree.axes, query))
+    stack_node, stack_bound = tree.stack_node, tree.stack_bound
+    head, scale = tree.head, tree.scale
+    leaves, m = points.shape[0], points.shape[1]
+    norm = np.sqrt(project(point, tree.centre, scale, tree.axes, query))
     if not norm < FAR_OUT:
         return scan_nearest(tree, point, k, near_d2, near_id, near_slot)
     error = rounding_of_points(norm)
@@ -382,13 +406,15 @@ def k_nearest(tree: Tree, point: Array, k: int, near_d2: Array, near_id: Array, 
     top = start_at_root(tree, np.float32(0))
     while top > 0:
         top -= 1
-        if tree.stack_bound[top] > limit:
+        if stack_bound[top] > limit:
             continue
-        node = np.int64(tree.stack_node[top]) - leaves
-        first = np.int64(tree.first_child[node])
-        children = near_boxes(tree.boxes, node, query, tree.head, limit, bounds)
+        node = np.int64(stack_node[top]) - leaves
+        first = np.int64(first_child[node])
+        children = near_boxes(boxes, node, query, head, limit, bounds)
         if first >= leaves:
-            top = push_by_bound(tree, top, first, children, np.float32(1))
+            top = push_by_bound(
+                stack_node, stack_bound, bounds, boxes, leaves, top, first, children, np.float32(1)
+            )
             continue
         while children:
             child = lowest_bit(children)
@@ -396,15 +422,16 @@ def k_nearest(tree: Tree, point: Array, k: int, near_d2: Array, near_id: Array, 
             if bounds[child] > limit:
                 continue
             leaf = first + child
-            mask = near_points(tree.points, leaf, query, tree.head, limit, lanes)
+            mask = near_points(points, leaf, query, head, limit, lanes)
             while mask:
                 lane = lowest_bit(mask)
                 mask &= mask - 1
                 if lanes[lane] > limit:
                     continue
-                count = offer_slot(tree, leaf * LANES + lane, point, k, count, near_d2, near_id, near_slot)
+                slot = leaf * LANES + lane
+                count = offer_slot(rows, who, ids, slot, point, k, count, near_d2, near_id, near_slot)
                 if count == k:
-                    limit = near_limit(near_d2[0], m, tree.scale, error)
+                    limit = near_limit(near_d2[0], m, scale, error)
     return count
 
 
@@ -430,8 +457,11 @@ def farthest(tree: Tree, point: Array) -> int:
 
     The record itself is lowest_id(tree, slot).
     """
-    leaves, m = tree.points.shape[0], tree.points.shape[1]
+    points, norms, boxes, reach = tree.points, tree.norms, tree.boxes, tree.reach
+    rows, who, first_child = tree.rows, tree.who, tree.first_child
     query, bounds, lanes = tree.query, tree.bounds, tree.lanes
+    stack_node, stack_bound, scale = tree.stack_node, tree.stack_bound, tree.scale
+    leaves, m = points.shape[0], points.shape[1]
     offset, error, sum_error = far_query(tree, point)
     if not offset < FAR_OUT:
         return scan_farthest(tree, point)
@@ -440,13 +470,15 @@ def farthest(tree: Tree, point: Array) -> int:
     top = start_at_root(tree, LARGEST)
     while top > 0:
         top -= 1
-        if tree.stack_bound[top] < limit:
+        if stack_bound[top] < limit:
             continue
-        node = np.int64(tree.stack_node[top]) - leaves
-        first = np.int64(tree.first_child[node])
-        children = far_boxes(tree.boxes, node, query, tree.reach, offset, limit, bounds)
+        node = np.int64(stack_node[top]) - leaves
+        first = np.int64(first_child[node])
+        children = far_boxes(boxes, node, query, reach, offset, limit, bounds)
         if first >= leaves:
-            top = push_by_bound(tree, top, first, children, np.float32(-1))
+            top = push_by_bound(
+                stack_node, stack_bound, bounds, boxes, leaves, top, first, children, np.float32(-1)
+            )
             continue
         while children:
             child = lowest_bit(children)
@@ -454,15 +486,15 @@ def farthest(tree: Tree, point: Array) -> int:
             if bounds[child] < limit:
                 continue
             leaf = first + child
-            mask = far_points(tree.points, leaf, query, tree.norms, offset, limit, lanes)
+            mask = far_points(points, leaf, query, norms, offset, limit, lanes)
             while mask:
                 lane = lowest_bit(mask)
                 mask &= mask - 1
                 if lanes[lane] < limit:
                     continue
                 slot = leaf * LANES + lane
-                d2 = squared_distance(tree.rows, slot, point)
-                if d2 > best_d2 or (d2 == best_d2 and lowest_id(tree, slot) < lowest_id(tree, best)):
+                d2 = squared_distance(rows, slot, point)
+                if d2 > best_d2 or (d2 == best_d2 and who[slot, 0] < who[best, 0]):
                     best, best_d2 = slot, d2
-                    limit = far_limit(d2, m, tree.scale, error, sum_error)
+                    limit = far_limit(d2, m, scale, error, sum_error)
     return best
