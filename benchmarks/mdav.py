@@ -5,8 +5,8 @@
 
 Writes benchmarks/mdav.md and docs/pictures/mdav_growth.svg. The data come from ../shared/tools/large.py (or where
 SHOAL_SHARED says). The row scan is measured on 60 000 records and extrapolated by n^2. Both form groups only;
-`fit` also takes the centroids, the SSE and the fingerprints of the records. Each is run twice in turn, and the faster
-of its two runs counts: the machines are shared.
+`fit` also takes the centroids, the SSE and the fingerprints of the records. Each is run twice in turn, and the
+faster of its two runs counts: the machines are shared.
 """
 
 import math
