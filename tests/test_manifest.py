@@ -81,7 +81,7 @@ def test_what_is_no_manifest_is_an_error(tmp_path, text):
     ("change", "message"),
     [
         ({"method": {"name": "Unheard", "parameters": {"k": 3}}}, "method 'Unheard' is not known"),
-        ({"method": {"name": 7, "parameters": {"k": 3}}}, "not a manifest"),
+        ({"method": {"name": 7, "parameters": {"k": 3}}}, "method 7 is not known"),
         ({"method": {"name": "MDAV", "parameters": {"k": 3, "odd": 1}}}, "not a manifest"),
         ({"k": 2}, "contradicts itself: k is 2 and 3"),
         ({"input": {"sha256": "", "dialect": None}}, "not a manifest"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.parameters import Flag, OneOf, Seed, Whole
+from shoal.parameters import Flag, Maybe, Number, OneOf, Seed, Whole
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int64(3)])
@@ -37,3 +37,18 @@ def test_seeds_and_flags():
     assert Flag().check("exact", True) is True
     with pytest.raises(ShoalError, match="exact must be True or False, not 'no'"):
         Flag().check("exact", "no")
+
+
+def test_numbers_have_a_least_and_perhaps_a_largest_value():
+    assert Number(0, 1).check("randomness", 0.5) == 0.5
+    assert Number(0).check("gamma", 7) == 7
+    for wrong in (-0.1, 1.5, float("nan"), "0.5", True):
+        with pytest.raises(ShoalError, match="randomness must be a number from 0 to 1, not"):
+            Number(0, 1).check("randomness", wrong)
+
+
+def test_maybe_allows_none():
+    assert Maybe(Whole(1)).check("rounds", None) is None
+    assert Maybe(Whole(1)).check("rounds", 3) == 3
+    with pytest.raises(ShoalError, match="rounds must be at least 1"):
+        Maybe(Whole(1)).check("rounds", 0)

@@ -97,7 +97,8 @@ def load_recipe(path: Path) -> Recipe:
 def recipe_of(manifest: Manifest) -> Recipe:
     """What a manifest asks for; whatever is missing or odd in it raises."""
     name, parameters = manifest["method"]["name"], dict(manifest["method"]["parameters"])
-    if name.lower() not in METHODS:
+    kinds = {kind.__name__: kind for kind in METHODS.values()}
+    if name not in kinds:
         raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {shoal.__version__}")
     if manifest["k"] != parameters["k"]:
         raise ShoalError(f"the recipe contradicts itself: k is {manifest['k']} and {parameters['k']}")
@@ -111,6 +112,6 @@ def recipe_of(manifest: Manifest) -> Recipe:
         (manifest["output"] or {}).get("sha256"),
         dialect,
         {key: roles[key] for key in ("quasi_identifiers", "confidential", "identifiers")}
-        | {"method": METHODS[name.lower()](**parameters)}
+        | {"method": kinds[name](**parameters)}
         | settings,
     )

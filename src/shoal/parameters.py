@@ -41,16 +41,30 @@ class Whole:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number of at least `minimum`."""
+    """A finite number of at least `minimum`, and at most `maximum` where there is one."""
 
     minimum: float
+    maximum: float | None = None
 
     def check(self, name: str, value: object) -> float:
         """The value as a float."""
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+        if self.maximum is not None and not self.minimum <= number <= self.maximum:
+            raise ShoalError(f"{name} must be a number from {self.minimum:g} to {self.maximum:g}, not {value!r}")
         if not self.minimum <= number < inf:
             raise ShoalError(f"{name} must be a number of at least {self.minimum:g}, not {value!r}")
         return number
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """What another rule allows, or None."""
+
+    rule: Rule
+
+    def check(self, name: str, value: object) -> object:
+        """None, or the value as the other rule has it."""
+        return None if value is None else self.rule.check(name, value)
 
 
 @dataclass(frozen=True)

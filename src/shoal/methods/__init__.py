@@ -27,12 +27,13 @@ def method_of(
             raise ShoalError(f"k={k} and {method!r} contradict each other; give k once")
         model: Microaggregator = clone(method)
         return model
-    if not isinstance(method, str) or method.lower() not in METHODS:
+    wanted = method.lower().replace("_", "-") if isinstance(method, str) else ""
+    if wanted not in METHODS:
         hint = nearest_name(str(method), METHODS) or f"; there are {', '.join(METHODS)}"
         raise ShoalError(f"there is no method {method!r}{hint}")
     if k is None:
         raise ShoalError("k is missing: the least number of records in a group, for example k=5")
-    kind = METHODS[method.lower()]
+    kind = METHODS[wanted]
     for name in parameters or {}:
         if name == "k" or name not in kind._parameters:
             known = [known for known in kind._parameters if known != "k"]
