@@ -12,7 +12,7 @@ help:
 	@echo "make bench  measure, the short form: start-up time, MDAV on 20 000 records"
 	@echo "make bench-mdav  the whole table of MDAV, about ten minutes; writes benchmarks/mdav.md"
 	@echo "make exactness   four methods against brute force on 60 000 records"
-	@echo "make papers      published against own figures; writes the tables of the docs"
+	@echo "make papers      all published tables rerun, some minutes; writes docs/reproduction.md"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"
 

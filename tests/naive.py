@@ -1,5 +1,6 @@
 """The slow, obvious twin of every kernel and method: plain Python, no cleverness, no shared code."""
 
+import itertools
 import math
 from collections import Counter
 
@@ -160,3 +161,104 @@ def sse(X, groups):
 def smallest_group(rows):
     """The size of the smallest class of equal rows."""
     return min(Counter(tuple(row) for row in rows).values())
+
+
+def cheapest_assignment(costs, low, high):
+    """The least total over all ways to give each record a group, sizes within their limits."""
+    best = math.inf
+    for choice in itertools.product(range(len(low)), repeat=len(costs)):
+        if all(low[g] <= choice.count(g) <= high[g] for g in range(len(low))):
+            best = min(best, math.fsum(costs[x][g] for x, g in enumerate(choice)))
+    return best
+
+
+def all_cuts(row, k):
+    """Every way to cut a row into groups of k to 2k - 1 neighbours."""
+    if not row:
+        yield []
+    for size in range(k, min(2 * k - 1, len(row)) + 1):
+        for rest in all_cuts(row[size:], k):
+            yield [row[:size], *rest]
+
+
+def cheapest_cut(X, row, k):
+    """The SSE of the best of them."""
+    X = plain(X)
+    return min(math.fsum(group_sse(X, group) for group in groups) for groups in all_cuts(list(row), k))
+
+
+def row_through_groups(X, groups, by_records):
+    """From the group of the outermost record always on to the nearest centroid."""
+    X = plain(X)
+    centroids = [mean([X[i] for i in group]) for group in groups]
+    outermost = farthest(X, range(len(X)), mean(X))
+    here = next(g for g, group in enumerate(groups) if outermost in group)
+    left = [g for g in range(len(groups)) if g != here]
+    row, before = [], here
+    while left:
+        points = [X[i] for i in groups[here]] if by_records else [centroids[here]]
+        following = min(left, key=lambda g: min(squared_distance(point, centroids[g]) for point in points))
+        row += sorted(groups[here], key=lambda i: (-squared_distance(X[i], centroids[following]), i))
+        left.remove(following)
+        before, here = here, following
+    if before == here:
+        return sorted(groups[here])
+    return row + sorted(groups[here], key=lambda i: (squared_distance(X[i], centroids[before]), i))
+
+
+def nearest_point_next(X):
+    X = plain(X)
+    row = [farthest(X, range(len(X)), mean(X))]
+    free = set(range(len(X))) - set(row)
+    while free:
+        row += nearest(X, free | {row[-1]}, row[-1], 1)
+        free.discard(row[-1])
+    return row
+
+
+def maximum_distance(X, k):
+    """Groups around the two free records that are farthest apart (Domingo-Ferrer and Mateo-Sanz 2002)."""
+    X = plain(X)
+    free = set(range(len(X)))
+    groups = []
+    while len(free) >= 2 * k:
+        pairs = itertools.combinations(sorted(free), 2)
+        r, s = max(pairs, key=lambda pair: squared_distance(X[pair[0]], X[pair[1]]))
+        free -= {r, s}
+        for seed in (r, s):
+            groups.append([seed, *nearest(X, free, seed, k - 1)])
+            free -= set(groups[-1])
+    if len(free) >= k:
+        groups.append(sorted(free))
+    else:
+        join_nearest(X, groups, free)
+    return groups
+
+
+def imhm(X, groups, k, squared, assign, rounds=100):
+    """Mortazavi et al. (2013), Fig. 2, one block; assign(costs, low, high) solves the transport problem."""
+    X = plain(X)
+    least = 1e-9 * group_sse(X, range(len(X)))
+    best = (sse(X, groups), groups)
+    flow = math.inf
+    for _ in range(rounds):
+        centroids = [mean([X[i] for i in group]) for group in groups]
+        d2 = [[squared_distance(record, centroid) for centroid in centroids] for record in X]
+        costs = d2 if squared else [[math.sqrt(value) for value in row] for row in d2]
+        labels = assign(costs, [k] * len(groups), [2 * k - 1] * len(groups))
+        groups = [[i for i, label in enumerate(labels) if label == g] for g in range(len(groups))]
+        error = sse(X, groups)
+        stuck = not error < flow - least
+        while stuck:
+            row = row_through_groups(X, groups, by_records=True)
+            cut = min(all_cuts(row, k), key=lambda cut: sse(X, cut))
+            gain = error - sse(X, cut)
+            if gain > 0:
+                groups, error = cut, sse(X, cut)
+            if not gain > least:
+                break
+        best = min(best, (error, groups), key=lambda found: found[0])
+        if stuck and not error < flow - least:
+            break
+        flow = error
+    return best[1]

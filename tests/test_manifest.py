@@ -1,12 +1,14 @@
 import json
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 import shoal
+from shoal import CBFS, IMHM
 from shoal.errors import ShoalError
-from shoal.manifest import load_recipe
+from shoal.manifest import described, load_recipe, method_described
 
 ARGUMENTS = {
     "k": 3,
@@ -100,3 +102,20 @@ def test_a_manifest_that_was_tampered_with_is_an_error(tmp_path, manifest, chang
 def test_a_recipe_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(ShoalError, match="cannot read the recipe"):
         load_recipe(tmp_path / "none.json")
+
+
+def test_a_method_with_a_start_is_described_and_comes_back():
+    for start in ("cbfs", CBFS(k=4), np.array([0, 0, 1, 1]), None):
+        model = IMHM(k=2, start=start, randomness=0.0)
+        description = json.loads(json.dumps(described(model)))
+        again = method_described(description)
+        assert type(again) is IMHM
+        assert described(again) == description
+    assert method_described(described(IMHM(k=2, start=CBFS(k=4)))).start.k == 4
+
+
+def test_an_interrupted_method_says_so():
+    model = IMHM(k=2)
+    model.interrupted_ = True
+    assert described(model)["interrupted"] is True
+    assert "interrupted" not in described(IMHM(k=2))

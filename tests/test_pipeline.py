@@ -6,7 +6,7 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal import MDAV
+from shoal import IMHM, MDAV
 from shoal.errors import ShoalError, ShoalWarning
 
 ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
@@ -139,3 +139,17 @@ def test_the_groups_do_not_depend_on_how_the_numbers_are_written(tmp_path):
         frame = pd.read_csv(tmp_path / "t.csv")
         assert np.array_equal(labels, shoal.anonymize(frame, 2, ["x", "y"]).labels), trial
         assert np.array_equal(labels, shoal.anonymize((frame * 100).astype(int), 2, ["x", "y"]).labels), trial
+
+
+def test_a_seed_reaches_the_method_and_one_is_drawn_where_it_is_needed(people):
+    def release(method, **options):
+        return shoal.anonymize(pd.DataFrame(people), method=method, **ROLES, **options)
+
+    drawing = IMHM(k=2, randomness=0.5)
+    assert release(drawing, random_state=7).manifest["method"]["parameters"]["random_state"] == 7
+    drawn = release(drawing).manifest
+    assert drawn["random_state"] == drawn["method"]["parameters"]["random_state"]
+    assert drawn["random_state"] >= 0
+    assert release(IMHM(k=2)).manifest["random_state"] is None
+    with pytest.raises(ShoalError, match="random_state=7 and .* contradict each other"):
+        release(IMHM(k=2, randomness=0.5, random_state=6), random_state=7)

@@ -1,4 +1,4 @@
-"""Draws the pictures of the docs: what MDAV does, and how its search tree prunes."""
+"""Draws the pictures of the docs: what MDAV does, how its search tree prunes, and how IMHM divides the plane."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shoal import MDAV
+from shoal import IMHM, MDAV
 from shoal.kernels.tree import build_tree
 
 HERE = Path(__file__).parent
@@ -93,6 +93,46 @@ def tree() -> None:
     figure.savefig(HERE / "search_tree.svg", metadata={"Date": None}, dpi=200)
 
 
+def plane() -> None:
+    """Figures 6 and 7 of Mortazavi et al. (2013) on draws of our own, MDAV beside IMHM."""
+    for name, X, k, blocks in (
+        ("uniform", np.random.default_rng(0).random((200, 2)), 35, 1),
+        ("gaussian", np.random.default_rng(0).normal(size=(10_000, 2)), 1111, 2),
+    ):
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+        figure = Figure(figsize=(8, 4), layout="constrained")
+        for axes, model in zip(figure.subplots(1, 2), (MDAV(k=k), IMHM(k=k, blocks=blocks)), strict=True):
+            model.fit(X)
+            for group, (x, y) in enumerate(model.centroids_):
+                members = X[model.labels_ == group]
+                axes.scatter(*members.T, s=400 / np.sqrt(len(X)) / 4, color=f"C{group}", lw=0, rasterized=True)
+                axes.text(x, y, str(group + 1), ha="center", va="center", color=INK, fontsize=11, weight="bold")
+            axes.set_title(f"{type(model).__name__}: {model.information_loss_:.2f} %", fontsize=10, color=INK)
+            bare(axes)
+        figure.savefig(HERE / f"imhm_{name}.svg", metadata={"Date": None}, dpi=150)
+
+
+def convergence() -> None:
+    """The loss of IMHM after each round, on invented data with correlated attributes."""
+    rng = np.random.default_rng(1)
+    X = np.exp(rng.normal(size=(1000, 6)) @ rng.normal(size=(6, 6)) * 0.4)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    figure = Figure(figsize=(6, 2.8), layout="constrained")
+    axes = figure.subplots()
+    for k, colour in ((3, TEAL), (5, AMBER), (10, INK)):
+        history = 100 * np.array(IMHM(k=k).fit(X).history_) / len(X) / X.shape[1]
+        axes.plot(history, "o-", ms=3, lw=1.2, color=colour, label=f"k = {k}")
+    axes.set_xlabel("round")
+    axes.set_ylabel("information loss, %")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    figure.savefig(HERE / "imhm_rounds.svg", metadata={"Date": None})
+
+
 if __name__ == "__main__":
     groups()
     tree()
+    plane()
+    convergence()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, MDAV, TFRP, VMDAV
+    from shoal.methods import CBFS, IMHM, MDAV, TFRP, VMDAV, PathMHM
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -17,8 +17,10 @@ __version__ = "0.1.0"
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
     "CBFS": "shoal.methods",
+    "IMHM": "shoal.methods",
     "MDAV": "shoal.methods",
     "Partition": "shoal.partition",
+    "PathMHM": "shoal.methods",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
@@ -31,10 +33,12 @@ _HOMES = {
 
 __all__ = [
     "CBFS",
+    "IMHM",
     "MDAV",
     "TFRP",
     "VMDAV",
     "Partition",
+    "PathMHM",
     "Release",
     "ShoalError",
     "ShoalWarning",

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import shoal
@@ -29,7 +30,7 @@ def manifest_of(
     return {
         "shoal": shoal.__version__,
         "k": partition.k,
-        "method": {"name": type(model).__name__, "parameters": model.get_params(deep=False)},
+        "method": described(model),
         **settings,
         "roles": {
             "quasi_identifiers": list(table.roles.quasi_identifiers),
@@ -43,6 +44,33 @@ def manifest_of(
         "input": input_of(table),
         "output": None,
     }
+
+
+def described(model: Microaggregator) -> Manifest:
+    """A method with its parameters in words and numbers; one that was interrupted says so."""
+    parameters = {name: plain(value) for name, value in model.get_params(deep=False).items()}
+    interrupted = {"interrupted": True} if getattr(model, "interrupted_", False) else {}
+    return {"name": type(model).__name__, "parameters": parameters} | interrupted
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if isinstance(value, Microaggregator):
+        return described(value)
+    return np.asarray(value).tolist() if isinstance(value, np.ndarray | np.generic | list | tuple) else value
+
+
+def method_described(description: Manifest) -> Microaggregator:
+    """The unfitted method of a description; whatever is odd in it raises."""
+    kinds = {kind.__name__: kind for kind in METHODS.values()}
+    name = description["name"]
+    if name not in kinds:
+        raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {shoal.__version__}")
+    parameters = {
+        key: method_described(value) if isinstance(value, dict) else value
+        for key, value in description["parameters"].items()
+    }
+    return kinds[name](**parameters)
 
 
 def input_of(table: Table) -> Manifest:
@@ -96,12 +124,9 @@ def load_recipe(path: Path) -> Recipe:
 
 def recipe_of(manifest: Manifest) -> Recipe:
     """What a manifest asks for; whatever is missing or odd in it raises."""
-    name, parameters = manifest["method"]["name"], dict(manifest["method"]["parameters"])
-    kinds = {kind.__name__: kind for kind in METHODS.values()}
-    if name not in kinds:
-        raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {shoal.__version__}")
-    if manifest["k"] != parameters["k"]:
-        raise ShoalError(f"the recipe contradicts itself: k is {manifest['k']} and {parameters['k']}")
+    model = method_described(manifest["method"])
+    if manifest["k"] != model.k:
+        raise ShoalError(f"the recipe contradicts itself: k is {manifest['k']} and {model.k}")
     dialect = dict(manifest["input"].get("dialect", {}))
     dialect.pop("newline", None)
     roles = manifest["roles"]
@@ -112,6 +137,6 @@ def recipe_of(manifest: Manifest) -> Recipe:
         (manifest["output"] or {}).get("sha256"),
         dialect,
         {key: roles[key] for key in ("quasi_identifiers", "confidential", "identifiers")}
-        | {"method": kinds[name](**parameters)}
+        | {"method": model}
         | settings,
     )

@@ -1,5 +1,6 @@
 """The way data takes, top to bottom: table, space, partition, release."""
 
+import secrets
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -64,7 +65,8 @@ def anonymize(
     Flag().check("exact", exact)
     seed = Seed().check("random_state", random_state)
     model = method_of(method, None if k is None else Whole(1).check("k", k))
-    Whole(1).check("k", model.k)
+    model.check_parameters()
+    seed = give_seed(model, seed)
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     if model.k > len(table):
         raise ShoalError(f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}")
@@ -83,6 +85,20 @@ def anonymize(
     return Release(
         table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)
     )
+
+
+def give_seed(model: Microaggregator, seed: int | None) -> int | None:
+    """Hand the seed to a method that takes one; where it needs one and none is given, draw one to write down."""
+    if "random_state" not in model.get_params(deep=False):
+        return seed
+    own = model.get_params(deep=False)["random_state"]
+    if seed is not None and own not in (seed, type(model)().get_params(deep=False)["random_state"]):
+        raise ShoalError(f"random_state={seed} and {model!r} contradict each other; give it once")
+    chosen = own if seed is None else seed
+    if chosen is None and model._draws:
+        chosen = secrets.randbits(32)
+    model.set_params(random_state=chosen)
+    return chosen
 
 
 def warn_of(space: Space, k: int) -> None:

@@ -6,13 +6,33 @@ from typing import Any
 from shoal.errors import ShoalError, nearest_name
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
+from shoal.methods.imhm import IMHM
 from shoal.methods.mdav import MDAV
+from shoal.methods.path_mhm import PathMHM
 from shoal.methods.tfrp import TFRP
 from shoal.methods.vmdav import VMDAV
 
-__all__ = ["CBFS", "MDAV", "METHODS", "TFRP", "VMDAV", "Microaggregator", "Progress", "method_of"]
+__all__ = [
+    "CBFS",
+    "IMHM",
+    "MDAV",
+    "METHODS",
+    "TFRP",
+    "VMDAV",
+    "Microaggregator",
+    "PathMHM",
+    "Progress",
+    "method_of",
+]
 
-METHODS: dict[str, type[Microaggregator]] = {"mdav": MDAV, "cbfs": CBFS, "vmdav": VMDAV, "tfrp": TFRP}
+METHODS: dict[str, type[Microaggregator]] = {
+    "mdav": MDAV,
+    "cbfs": CBFS,
+    "vmdav": VMDAV,
+    "tfrp": TFRP,
+    "path-mhm": PathMHM,
+    "imhm": IMHM,
+}
 """Every method under the name that `method=` and the command line take."""
 
 

@@ -49,9 +49,19 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     k: int
 
+    @property
+    def _draws(self) -> bool:
+        """Whether two fits without a seed may differ."""
+        return False
+
     @abstractmethod
     def _group(self, X: Float, progress: Progress | None) -> Int:
         """The label of each record; X is finite, C-contiguous and has at least k rows."""
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter has a value that it cannot take."""
+        for name, rule in self._parameters.items():
+            rule.check(name, getattr(self, name))
 
     def fit(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Self:
         """Group the records of X.
@@ -65,8 +75,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         progress : callable, optional
             Called now and then with (records grouped so far, records in all).
         """
-        for name, rule in self._parameters.items():
-            rule.check(name, getattr(self, name))
+        self.check_parameters()
         points: Float = validate_data(self, X, dtype=np.float64, order="C")
         if self.k > len(points):
             raise ShoalError(
