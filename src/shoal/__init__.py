@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, MDAV, TFRP, VMDAV
+    from shoal.methods import CBFS, MDAV, TFRP, VMDAV, MSTPartition, MuApprox
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -18,6 +18,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "CBFS": "shoal.methods",
     "MDAV": "shoal.methods",
+    "MSTPartition": "shoal.methods",
+    "MuApprox": "shoal.methods",
     "Partition": "shoal.partition",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
@@ -34,6 +36,8 @@ __all__ = [
     "MDAV",
     "TFRP",
     "VMDAV",
+    "MSTPartition",
+    "MuApprox",
     "Partition",
     "Release",
     "ShoalError",
