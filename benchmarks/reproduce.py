@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))
 sys.path.insert(0, str(ROOT / "tests" / "papers"))
 
-from published import figures, points_of, sim_1, sim_2  # noqa: E402
+from published import figures, loss_in_distances, points_of, sim_1, sim_2  # noqa: E402
 
-from shoal import CBFS, MDAV, TFRP, VMDAV  # noqa: E402
+from shoal import CBFS, MDAV, TFRP, VMDAV, MSTPartition, MuApprox  # noqa: E402
 
 PUBLISHED = figures(SHARED)
 
@@ -69,7 +69,35 @@ def tfrp():
     table("tfrp", ["data", "phases", *(f"k = {k}" for k in published["k"])], rows)
 
 
+def mu_approx():
+    published, rows = PUBLISHED["mu_approx"], []
+    for name in ("tarragona", "census", "eia"):
+        X = points_of(SHARED, name)
+        for who, seeds in (("20 seeds", range(20)), ("file order", [None])):
+            pairs = np.empty((len(published["k"]), 2))
+            for at, k in enumerate(published["k"]):
+                models = [MuApprox(k=k, random_state=seed).fit(X) for seed in seeds]
+                pairs[at] = np.mean([(m.information_loss_, loss_in_distances(X, m)) for m in models], axis=0)
+            for measure, means in zip(("l_sse", "l_e"), pairs.T, strict=True):
+                cells = [cell(*pair) for pair in zip(published[measure][name], means, strict=True)]
+                rows.append([name.capitalize() if name != "eia" else "EIA", measure.upper(), who, *cells])
+    table("mu-approx", ["data", "measure", "order", *(f"k = {k}" for k in published["k"])], rows)
+
+
+def mst_partition():
+    published, rows = PUBLISHED["mu_approx"], []
+    for name in ("tarragona", "census"):
+        X = points_of(SHARED, name)
+        for split in ("d", "mdav"):
+            losses = [MSTPartition(k=k, split=split).fit(X).information_loss_ for k in published["k"]]
+            cells = [cell(*pair) for pair in zip(published["m_d"][name], losses, strict=True)]
+            rows.append([name.capitalize(), split, *cells])
+    table("mst-partition", ["data", "split", *(f"k = {k}" for k in published["k"])], rows)
+
+
 if __name__ == "__main__":
     simulated()
     vmdav()
     tfrp()
+    mu_approx()
+    mst_partition()

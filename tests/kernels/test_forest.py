@@ -76,9 +76,9 @@ def test_no_shape_of_tree_is_slow(k, shape):
         "comb": np.where(np.arange(n) % 2 == 0, np.arange(n) - 2, np.arange(n) - 1).clip(-1),
     }
     cut(parents["path"][:100], k)
-    begun = time.perf_counter()
+    begun = time.process_time()
     sizes = np.bincount(cut(parents[shape], k))
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     assert sizes.min() >= k
     assert sizes.max() <= max(2 * k - 1, 3 * k - 5)
 

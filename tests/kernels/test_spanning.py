@@ -63,9 +63,9 @@ def test_no_shape_of_tree_is_slow(shape):
         edges = np.random.default_rng(0).permutation(edges)
     pieces = np.empty(n, np.int64)
     remove_edges(edges[:0], 3, pieces[:1])
-    begun = time.perf_counter()
+    begun = time.process_time()
     remove_edges(edges, 3, pieces)
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
     sizes = np.unique(pieces, return_counts=True)[1]
     assert sizes.min() >= 3
     assert sizes.max() == (n if shape == "star" else sizes.max())

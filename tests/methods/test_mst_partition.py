@@ -43,17 +43,17 @@ def test_large_groups_are_split_as_small_ones_are(monkeypatch, split):
 @pytest.mark.parametrize("split", ["d", "mdav"])
 def test_a_hundred_thousand_equal_records(split):
     MSTPartition(k=7, split=split).fit(np.ones((400, 2)))
-    begun = time.perf_counter()
+    begun = time.process_time()
     model = MSTPartition(k=7, split=split).fit(np.ones((100_000, 2)))
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
     assert (model.sizes_.min(), model.sizes_.max()) == (7, 12)
 
 
 def test_a_line_of_growing_gaps_takes_no_longer():
     X = np.cumsum(1 + np.arange(100_000) * 1e-6)[:, None]
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert MSTPartition(k=3).fit(X).sizes_.max() <= 5
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_the_split_is_one_of_two():

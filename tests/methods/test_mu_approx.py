@@ -86,9 +86,9 @@ def test_a_seed_gives_the_same_groups_again_and_others_than_another_seed():
 def test_a_line_of_growing_gaps_makes_a_path_and_takes_no_longer():
     X = np.cumsum(1 + np.arange(100_000) * 1e-6)[:, None]
     MuApprox(k=3).fit(X[:50])
-    begun = time.perf_counter()
+    begun = time.process_time()
     model = MuApprox(k=3).fit(X)
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3
     assert model.sizes_.max() <= 5
 
 

@@ -1,8 +1,8 @@
 """A group of 2k records or more split into groups of k: pairs of them, one around each of two records far apart.
 
 By diameter the two are the records farthest from each other (Domingo-Ferrer and Mateo-Sanz 2002); else they are
-the one farthest from the centroid and the one farthest from that, as in MDAV. Small groups are split by plain scans;
-for large ones there are steps on the search tree, to the same result.
+the one farthest from the centroid and the one farthest from that, as in MDAV. Small groups are split by plain
+scans; for large ones there are steps on the search tree, to the same result.
 """
 
 import numpy as np

@@ -225,9 +225,9 @@ def end_round(
 def remove_edges(edges: Array, k: int, leader: Array) -> None:
     """Removes edges from the last to the first wherever both sides keep k records; fills in each record's leader.
 
-    The edges come as Kruskal would take them. Joined in that order they form a binary tree, in which each component
-    that could be cut at an edge is a run of leaves. An edge that has fewer than k records on one side stays for
-    good, and so do all edges on that side: its weight goes to the record that it hangs on.
+    The edges come as Kruskal would take them. Joined in that order they form a binary tree, in which each
+    component that could be cut at an edge is a run of leaves. An edge that has fewer than k records on one side
+    stays for good, and so do all edges on that side: its weight goes to the record that it hangs on.
     """
     n = edges.shape[0] + 1
     left, right = np.empty(n - 1, np.int64), np.empty(n - 1, np.int64)
