@@ -6,7 +6,8 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal import MDAV
+from shoal import MDAV, MuApprox
+from shoal.datasets import clinic
 from shoal.errors import ShoalError, ShoalWarning
 
 ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
@@ -139,3 +140,15 @@ def test_the_groups_do_not_depend_on_how_the_numbers_are_written(tmp_path):
         frame = pd.read_csv(tmp_path / "t.csv")
         assert np.array_equal(labels, shoal.anonymize(frame, 2, ["x", "y"]).labels), trial
         assert np.array_equal(labels, shoal.anonymize((frame * 100).astype(int), 2, ["x", "y"]).labels), trial
+
+
+def test_the_seed_reaches_a_method_that_draws_random_numbers():
+    table, quasi = clinic(300), ["birth_year", "postcode", "height", "weight", "income"]
+    options = {"quasi_identifiers": quasi, "confidential": ["diagnosis"], "identifiers": ["name"]}
+    seeded = shoal.anonymize(table, k=3, method="mu-approx", random_state=4, **options)
+    same = shoal.anonymize(table, method=MuApprox(k=3, random_state=4), **options)
+    assert np.array_equal(seeded.labels, same.labels)
+    assert seeded.manifest["method"]["parameters"]["random_state"] == 4
+    assert not np.array_equal(seeded.labels, shoal.anonymize(table, k=3, method="mu-approx", **options).labels)
+    with pytest.raises(ShoalError, match="contradict each other; give the seed once"):
+        shoal.anonymize(table, method=MuApprox(k=3, random_state=4), random_state=5, **options)

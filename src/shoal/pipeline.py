@@ -63,7 +63,7 @@ def anonymize(
     OneOf(AGGREGATES).check("aggregate", aggregate)
     Flag().check("exact", exact)
     seed = Seed().check("random_state", random_state)
-    model = method_of(method, None if k is None else Whole(1).check("k", k))
+    model = seeded(method_of(method, None if k is None else Whole(1).check("k", k)), seed)
     Whole(1).check("k", model.k)
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     if model.k > len(table):
@@ -83,6 +83,16 @@ def anonymize(
     return Release(
         table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)
     )
+
+
+def seeded(model: Microaggregator, seed: int | None) -> Microaggregator:
+    """The model with this seed, if it draws random numbers."""
+    if seed is None or "random_state" not in model._parameters:
+        return model
+    if model.get_params()["random_state"] not in (None, seed):
+        raise ShoalError(f"random_state={seed} and {model!r} contradict each other; give the seed once")
+    seeded_model: Microaggregator = model.set_params(random_state=seed)
+    return seeded_model
 
 
 def warn_of(space: Space, k: int) -> None:
