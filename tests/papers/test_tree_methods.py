@@ -8,7 +8,7 @@ from shoal import MSTPartition, MuApprox
 from shoal.datasets import sme
 
 MISPRINT = ("l_e", "census", 3)  # 25.35, where every run gives about 23.2 and MDAV 22.97
-UNLUCKY = ("l_sse", "eia", 5)  # a few outliers decide; the records in file order come to the published figure
+UNLUCKY = ("l_sse", "eia", 5)  # ten groups decide: 0.83 to 1.05 over twenty seeds, 0.83 in file order
 
 
 @pytest.mark.parametrize(("name", "seeds"), [("tarragona", 20), ("census", 20), ("eia", 5)])
