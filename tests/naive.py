@@ -262,3 +262,216 @@ def imhm(X, groups, k, squared, assign, rounds=100):
             break
         flow = error
     return best[1]
+
+
+def mu_approx(X, k, order=None, steps=3):
+    """Domingo-Ferrer, Sebe and Solanas (2008); the records in file order or in the order given."""
+    X = plain(X)
+    order = list(range(len(X))) if order is None else list(order)
+    parent = forest(X, k, order)
+    groups = []
+    for root in (u for u in order if parent[u] is None):
+        groups += decompose_component(parent, root, k, order)
+    if steps == 3:
+        groups = [part for group in groups for part in split_group(X, sorted(group), k)]
+    return sorted((sorted(group) for group in groups), key=min)
+
+
+def forest(X, k, order):
+    """FOREST, the component picked being the one whose root comes first in the order."""
+    parent = dict.fromkeys(range(len(X)))
+    component = {u: {u} for u in range(len(X))}
+    while True:
+        small = [u for u in order if parent[u] is None and len(component[u]) < k]
+        if not small:
+            return parent
+        u = small[0]
+        parent[u] = next(v for v in nearest(X, range(len(X)), u, k - 1) if v not in component[u])
+        merged = component[u] | component[parent[u]]
+        component.update(dict.fromkeys(merged, merged))
+
+
+def leaves_first(parent, order):
+    """Each record after its children: the leaves in the order, then whoever is ready first."""
+    queue = [u for u in order if u not in parent.values()]
+    for v in queue:
+        above = parent[v]
+        if above is not None and all(w in queue[: queue.index(v) + 1] for w in parent if parent[w] == above):
+            queue.append(above)
+    return queue
+
+
+def decompose_component(parent, root, k, order):
+    """DECOMPOSE-COMPONENT with real Steiner vertices: ("copy", u), which have no weight."""
+    most = max(2 * k - 1, 3 * k - 5)
+    graph = {u: set() for u in parent}
+    for u, v in parent.items():
+        if v is not None:
+            graph[u].add(v)
+            graph[v].add(u)
+    walk = [u for u in leaves_first(parent, order) if u in side(graph, root, None)]
+    components = [side(graph, root, None)]
+    groups = []
+    while components:
+        component = components.pop()
+        records = sorted(records_of(component))
+        parts = cut_component(graph, component, parent, walk, k, order) if len(records) > most else None
+        if parts is None:
+            groups.append(records)
+        else:
+            components += parts
+    return groups
+
+
+def side(graph, start, away):
+    """All vertices that can be reached from start without going through `away`."""
+    seen = {start}
+    stack = [start]
+    while stack:
+        for v in graph[stack.pop()]:
+            if v != away and v not in seen:
+                seen.add(v)
+                stack.append(v)
+    return seen
+
+
+def records_of(vertices):
+    return {v for v in vertices if not isinstance(v, tuple)}
+
+
+def cut_component(graph, component, parent, walk, k, order):
+    """One pass of the procedure; None if it finds no legal cut."""
+    steiner = [v for v in component if isinstance(v, tuple)]
+    if steiner:  # only ever the centre of a star
+        (u,) = steiner
+    else:
+        below = {v: side(graph, v, parent[v]) if parent[v] in component else component for v in component}
+        u = next(v for v in walk if v in component and len(records_of(below[v])) >= k)
+    # The subtrees around u: its children in the order of the records, what is above it last.
+    record = u[1] if isinstance(u, tuple) else u
+    around = sorted(graph[u], key=lambda v: (v == parent[record], order.index(v)))
+    subtrees = [side(graph, v, u) for v in around]
+    sizes = [len(records_of(subtree)) for subtree in subtrees]
+    s, phi = len(records_of(component)), max(sizes)
+    if phi >= k:  # 4a
+        assert s - phi >= k
+        v = around[sizes.index(phi)]
+        graph[u].remove(v)
+        graph[v].remove(u)
+        return [side(graph, u, None), side(graph, v, None)]
+    assert s - phi >= k
+    if u == record and phi == k - 1:  # 4c
+        return part_star(graph, u, around, {sizes.index(phi)}, True)
+    chosen, weight = set(), 0  # 4d
+    for i, size in enumerate(sizes):
+        if weight < (k - 1 if u == record else k):
+            chosen.add(i)
+            weight += size
+    if u == record:
+        return part_star(graph, u, around, chosen, s - 1 - weight != k - 1)
+    if s - weight < k:
+        chosen = subset_weighing(sizes, k, s - k)
+    return None if chosen is None else part_star(graph, u, around, chosen, False)
+
+
+def part_star(graph, u, around, chosen, along):
+    """The chosen subtrees and the others; u goes along with the chosen or stays, a copy stands in for it."""
+    copy = ("copy", u[1] if isinstance(u, tuple) else u, len(graph))
+    leaving = [v for i, v in enumerate(around) if (i in chosen) != along]
+    graph[copy] = set(leaving)
+    for v in leaving:
+        graph[u].remove(v)
+        graph[v].remove(u)
+        graph[v].add(copy)
+    return [side(graph, u, None), side(graph, copy, None)]
+
+
+def subset_weighing(sizes, low, high):
+    """The first set of items found that weighs low to high together, or None."""
+    reached = {0: set()}
+    for i, size in enumerate(sizes):
+        for total in sorted(reached, reverse=True):
+            if total + size <= high and total + size not in reached:
+                reached[total + size] = reached[total] | {i}
+                if total + size >= low:
+                    return reached[total + size]
+    return None
+
+
+def split_group(X, group, k):
+    """Step 3: the record farthest from the centroid and its k - 1 nearest, and the rest."""
+    parts = []
+    free = set(group)
+    while len(free) >= 2 * k:
+        u = farthest(X, free, mean([X[i] for i in sorted(free)]))
+        parts.append(group_around(X, free, u, k))
+    return [*parts, sorted(free)]
+
+
+def partitions(records, k):
+    """All partitions into groups of at least k; each group holds the first record that is left."""
+    if not records:
+        yield []
+        return
+    first, others = records[0], records[1:]
+    for size in range(k - 1, len(others) + 1):
+        for chosen in itertools.combinations(others, size):
+            for further in partitions([i for i in others if i not in chosen], k):
+                yield [[first, *chosen], *further]
+
+
+def optimum(X, k, cost):
+    """The least cost of a partition into groups of at least k, by exhaustive search; cost is "sse" or "euclidean"."""
+    X = plain(X)
+    known = {}
+
+    def price(group):
+        key = tuple(group)
+        if key not in known:
+            known[key] = group_sse(X, group) if cost == "sse" else group_distances(X, group)
+        return known[key]
+
+    return min(sum(price(group) for group in groups) for groups in partitions(list(range(len(X))), k))
+
+
+def group_distances(X, group):
+    centroid = mean([X[i] for i in group])
+    return sum(math.sqrt(squared_distance(X[i], centroid)) for i in group)
+
+
+def spanning_tree(X):
+    """Kruskal: the edges (d2, low, high) of the minimum spanning tree in ascending order."""
+    X = plain(X)
+    component = {i: {i} for i in range(len(X))}
+    tree = []
+    for d2, a, b in sorted((squared_distance(X[a], X[b]), a, b) for a, b in itertools.combinations(range(len(X)), 2)):
+        if b not in component[a]:
+            merged = component[a] | component[b]
+            component.update(dict.fromkeys(merged, merged))
+            tree.append((d2, a, b))
+    return tree
+
+
+def cut_longest(edges, n, k):
+    """The pieces of a tree after removing its edges from the last to the first where both sides keep k."""
+    graph = {i: set() for i in range(n)}
+    for a, b in edges:
+        graph[a].add(b)
+        graph[b].add(a)
+    for a, b in reversed(edges):
+        if len(side(graph, a, b)) >= k and len(side(graph, b, a)) >= k:
+            graph[a].remove(b)
+            graph[b].remove(a)
+    return sorted({tuple(sorted(side(graph, i, None))) for i in range(n)})
+
+
+def mst_partition(X, k, split="d"):
+    """Laszlo and Mukherjee (2005): M-d, or with MDAV in place of D."""
+    groups = []
+    for piece in cut_longest([(a, b) for _, a, b in spanning_tree(X)], len(X), k):
+        if len(piece) < 2 * k:
+            groups.append(piece)
+        else:
+            parts = {"d": maximum_distance, "mdav": mdav}[split]([X[i] for i in piece], k)
+            groups += [[piece[i] for i in part] for part in parts]
+    return sorted((sorted(group) for group in groups), key=min)

@@ -6,7 +6,8 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal import IMHM, MDAV
+from shoal import IMHM, MDAV, MuApprox
+from shoal.datasets import clinic
 from shoal.errors import ShoalError, ShoalWarning
 
 ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
@@ -153,3 +154,15 @@ def test_a_seed_reaches_the_method_and_one_is_drawn_where_it_is_needed(people):
     assert release(IMHM(k=2)).manifest["random_state"] is None
     with pytest.raises(ShoalError, match="random_state=7 and .* contradict each other"):
         release(IMHM(k=2, randomness=0.5, random_state=6), random_state=7)
+
+
+def test_the_seed_reaches_a_method_that_draws_random_numbers():
+    table, quasi = clinic(300), ["birth_year", "postcode", "height", "weight", "income"]
+    options = {"quasi_identifiers": quasi, "confidential": ["diagnosis"], "identifiers": ["name"]}
+    seeded = shoal.anonymize(table, k=3, method="mu-approx", random_state=4, **options)
+    same = shoal.anonymize(table, method=MuApprox(k=3, random_state=4), **options)
+    assert np.array_equal(seeded.labels, same.labels)
+    assert seeded.manifest["method"]["parameters"]["random_state"] == 4
+    assert not np.array_equal(seeded.labels, shoal.anonymize(table, k=3, method="mu-approx", **options).labels)
+    with pytest.raises(ShoalError, match="contradict each other; give it once"):
+        shoal.anonymize(table, method=MuApprox(k=3, random_state=4), random_state=5, **options)

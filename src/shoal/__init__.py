@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, IMHM, MDAV, TFRP, VMDAV, PathMHM
+    from shoal.methods import CBFS, IMHM, MDAV, TFRP, VMDAV, MSTPartition, MuApprox, PathMHM
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -19,6 +19,8 @@ _HOMES = {
     "CBFS": "shoal.methods",
     "IMHM": "shoal.methods",
     "MDAV": "shoal.methods",
+    "MSTPartition": "shoal.methods",
+    "MuApprox": "shoal.methods",
     "Partition": "shoal.partition",
     "PathMHM": "shoal.methods",
     "Release": "shoal.release",
@@ -37,6 +39,8 @@ __all__ = [
     "MDAV",
     "TFRP",
     "VMDAV",
+    "MSTPartition",
+    "MuApprox",
     "Partition",
     "PathMHM",
     "Release",

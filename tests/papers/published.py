@@ -31,3 +31,9 @@ def sim_2(rng):
     d = int(rng.integers(4, 9))
     clusters = [rng.normal(rng.random(d), rng.uniform(0.1, 0.3), size=(20, d)) for _ in range(5)]
     return zscores(np.concatenate(clusters))
+
+
+def loss_in_distances(X, model):
+    """L_E: 100 times the sum of distances to the centroids over that to the mean of all."""
+    within = np.sqrt(((X - model.centroids_[model.labels_]) ** 2).sum(axis=1)).sum()
+    return 100 * within / np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1)).sum()

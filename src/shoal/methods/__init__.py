@@ -8,6 +8,8 @@ from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.imhm import IMHM
 from shoal.methods.mdav import MDAV
+from shoal.methods.mst_partition import MSTPartition
+from shoal.methods.mu_approx import MuApprox
 from shoal.methods.path_mhm import PathMHM
 from shoal.methods.tfrp import TFRP
 from shoal.methods.vmdav import VMDAV
@@ -19,7 +21,9 @@ __all__ = [
     "METHODS",
     "TFRP",
     "VMDAV",
+    "MSTPartition",
     "Microaggregator",
+    "MuApprox",
     "PathMHM",
     "Progress",
     "method_of",
@@ -32,6 +36,8 @@ METHODS: dict[str, type[Microaggregator]] = {
     "tfrp": TFRP,
     "path-mhm": PathMHM,
     "imhm": IMHM,
+    "mu-approx": MuApprox,
+    "mst-partition": MSTPartition,
 }
 """Every method under the name that `method=` and the command line take."""
 
