@@ -8,11 +8,28 @@ from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.mdav import MDAV
 from shoal.methods.tfrp import TFRP
+from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.methods.vmdav import VMDAV
 
-__all__ = ["CBFS", "MDAV", "METHODS", "TFRP", "VMDAV", "Microaggregator", "Progress", "method_of"]
+__all__ = [
+    "CBFS",
+    "MDAV",
+    "METHODS",
+    "TFRP",
+    "VMDAV",
+    "Microaggregator",
+    "Progress",
+    "UnivariateOptimal",
+    "method_of",
+]
 
-METHODS: dict[str, type[Microaggregator]] = {"mdav": MDAV, "cbfs": CBFS, "vmdav": VMDAV, "tfrp": TFRP}
+METHODS: dict[str, type[Microaggregator]] = {
+    "mdav": MDAV,
+    "cbfs": CBFS,
+    "vmdav": VMDAV,
+    "tfrp": TFRP,
+    "univariate-optimal": UnivariateOptimal,
+}
 """Every method under the name that `method=` and the command line take."""
 
 
