@@ -4,9 +4,9 @@
 
 The reference is the dynamic program that looks at all k starts of a cut, O(n k); SMAWK takes O(n). Both run on
 sorted values; the fastest of five runs counts, because the machines are shared. `groups` sorts and groups as the
-method does, `fit` also takes centroids, SSE and fingerprints. Where microagg1d is installed (it is no dependency of
-Shoal), the costs of its groups and of ours, summed anew with math.fsum, stand side by side: those of its method
-"staggered", because "simple", which version 0.4.0 chooses for small k, is not optimal.
+method does, `fit` also takes centroids, SSE and fingerprints. Where microagg1d is installed (it is no dependency
+of Shoal), the costs of its groups and of ours, summed anew with math.fsum, stand side by side: those of its
+method "staggered", because "simple", which version 0.4.0 chooses for small k, is not optimal.
 """
 
 import math
