@@ -11,7 +11,7 @@ help:
 	@echo "make test   lint, types, tests"
 	@echo "make bench  measure, the short form: start-up time, MDAV on 20 000 records"
 	@echo "make bench-mdav  the whole table of MDAV, about ten minutes; writes benchmarks/mdav.md"
-	@echo "make bench-univariate  optimal groups of 1 000 000 values at several k, a minute"
+	@echo "make bench-univariate  optimal groups of 1 000 000 values at several k, two minutes"
 	@echo "make exactness   four methods against brute force on 60 000 records"
 	@echo "make papers      published against own figures; writes the tables of the docs"
 	@echo "make docs   build the documentation site into site/"
@@ -40,7 +40,7 @@ bench-mdav: $(VENV)/.dev
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/mdav.py
 
 bench-univariate: $(VENV)/.dev
-	NUMBA_NUM_THREADS=1 $(BIN)/python benchmarks/univariate.py
+	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/univariate.py
 
 exactness: $(VENV)/.dev
 	$(BIN)/python benchmarks/exactness.py

@@ -3,10 +3,11 @@
     python benchmarks/univariate.py
 
 The reference is the dynamic program that looks at all k starts of a cut, O(n k); SMAWK takes O(n). Both run on
-sorted values; the fastest of five runs counts, because the machines are shared. `groups` sorts and groups as the
-method does, `fit` also takes centroids, SSE and fingerprints. Where microagg1d is installed (it is no dependency
-of Shoal), the costs of its groups and of ours, summed anew with math.fsum, stand side by side: those of its
-method "staggered", because "simple", which version 0.4.0 chooses for small k, is not optimal.
+sorted values. Seconds are those of the processor, the fastest of five runs, because the machines are shared; all
+of it is one thread. `groups` sorts and groups as the method does, `fit` also takes centroids, SSE and
+fingerprints. Where microagg1d is installed (it is no dependency of Shoal), the costs of its groups and of ours,
+summed anew with math.fsum, stand side by side: those of its method "staggered", because "simple", which version
+0.4.0 chooses for small k, is not optimal.
 """
 
 import math
@@ -27,9 +28,9 @@ SCANNED_HERE = 1000  # beyond this k the reference takes minutes
 def fastest(work, *arguments):
     taken = []
     for _ in range(RUNS):
-        start = time.perf_counter()
+        start = time.process_time()
         result = work(*arguments)
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return min(taken), result
 
 
