@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit bench bench-mdav exactness papers docs pictures clean
+.PHONY: help demo test lint types unit bench bench-mdav bench-univariate exactness papers docs pictures clean
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
 	@echo "make test   lint, types, tests"
 	@echo "make bench  measure, the short form: start-up time, MDAV on 20 000 records"
 	@echo "make bench-mdav  the whole table of MDAV, about ten minutes; writes benchmarks/mdav.md"
+	@echo "make bench-univariate  optimal groups of 1 000 000 values at several k, two minutes"
 	@echo "make exactness   four methods against brute force on 60 000 records"
 	@echo "make papers      all published tables rerun, some minutes; writes docs/reproduction.md"
 	@echo "make docs   build the documentation site into site/"
@@ -37,6 +38,9 @@ bench: $(VENV)/.dev
 
 bench-mdav: $(VENV)/.dev
 	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/mdav.py
+
+bench-univariate: $(VENV)/.dev
+	NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/univariate.py
 
 exactness: $(VENV)/.dev
 	$(BIN)/python benchmarks/exactness.py

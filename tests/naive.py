@@ -3,6 +3,8 @@
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
+from functools import cache
 
 
 def squared_distance(a, b):
@@ -444,7 +446,9 @@ def spanning_tree(X):
     X = plain(X)
     component = {i: {i} for i in range(len(X))}
     tree = []
-    for d2, a, b in sorted((squared_distance(X[a], X[b]), a, b) for a, b in itertools.combinations(range(len(X)), 2)):
+    for d2, a, b in sorted(
+        (squared_distance(X[a], X[b]), a, b) for a, b in itertools.combinations(range(len(X)), 2)
+    ):
         if b not in component[a]:
             merged = component[a] | component[b]
             component.update(dict.fromkeys(merged, merged))
@@ -475,3 +479,44 @@ def mst_partition(X, k, split="d"):
             parts = {"d": maximum_distance, "mdav": mdav}[split]([X[i] for i in piece], k)
             groups += [[piece[i] for i in part] for part in parts]
     return sorted((sorted(group) for group in groups), key=min)
+
+
+def runs_of(values, k):
+    """All ways to cut a tuple of values into runs of at least k."""
+    if len(values) >= k:
+        yield [values]
+    for first in range(k, len(values) - k + 1):
+        for rest in runs_of(values[first:], k):
+            yield [values[:first], *rest]
+
+
+def partitions_of(records, k):
+    """All ways to put records into groups of at least k."""
+    if not records:
+        yield []
+    for size in range(k, len(records) + 1):
+        for others in itertools.combinations(records[1:], size - 1):
+            rest = [record for record in records[1:] if record not in others]
+            for groups in partitions_of(rest, k):
+                yield [[records[0], *others], *groups]
+
+
+@cache
+def exact_sse(values):
+    """The sum of squared errors of a tuple of numbers, as a fraction."""
+    exact = [Fraction(value) for value in values]
+    return sum(value * value for value in exact) - sum(exact) ** 2 / len(exact)
+
+
+def least_sse_of_runs(values, k):
+    """The least SSE of sorted numbers in runs of k to 2k - 1, as a fraction: one shortest path after the other."""
+    ordered = sorted(map(Fraction, values))
+    sums, squares = [Fraction(0)], [Fraction(0)]
+    for value in ordered:
+        sums.append(sums[-1] + value)
+        squares.append(squares[-1] + value * value)
+    least = {0: Fraction(0)}
+    for j in range(k, len(ordered) + 1):
+        starts = [i for i in range(max(0, j - 2 * k + 1), j - k + 1) if i in least]
+        least[j] = min(least[i] + squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (j - i) for i in starts)
+    return least[len(ordered)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, IMHM, MDAV, TFRP, VMDAV, MSTPartition, MuApprox, PathMHM
+    from shoal.methods import CBFS, IMHM, MDAV, TFRP, VMDAV, MSTPartition, MuApprox, PathMHM, UnivariateOptimal
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -27,6 +27,7 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
     "TFRP": "shoal.methods",
+    "UnivariateOptimal": "shoal.methods",
     "VMDAV": "shoal.methods",
     "anonymize": "shoal.pipeline",
     "inspect": "shoal.inspection",
@@ -46,6 +47,7 @@ __all__ = [
     "Release",
     "ShoalError",
     "ShoalWarning",
+    "UnivariateOptimal",
     "anonymize",
     "inspect",
     "verify",

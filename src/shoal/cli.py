@@ -412,11 +412,11 @@ def weights_of(given: list[str]) -> dict[str, float]:
     return weights
 
 
-def parameters_of(given: list[str]) -> dict[str, int | float | str]:
-    """Parameters of a method from options such as gamma=1.1; numbers where they are."""
-    parameters: dict[str, int | float | str] = {}
+def parameters_of(given: list[str]) -> dict[str, bool | int | float | str]:
+    """Parameters of a method from options such as gamma=1.1; numbers, true and false where they are."""
+    parameters: dict[str, bool | int | float | str] = {}
     for name, value in pairs(given, "parameter", "name=value, such as gamma=1.1").items():
-        parameters[name] = value
+        parameters[name] = {"true": True, "false": False}.get(value.lower(), value)
         for number in (float, int):
             with suppress(ValueError):
                 parameters[name] = number(value)

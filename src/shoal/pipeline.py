@@ -67,6 +67,8 @@ def anonymize(
     model = method_of(method, None if k is None else Whole(1).check("k", k))
     model.check_parameters()
     seed = give_seed(model, seed)
+    if model.not_k_anonymous:
+        raise ShoalError(model.not_k_anonymous)
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     if model.k > len(table):
         raise ShoalError(f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}")

@@ -12,6 +12,7 @@ from shoal.methods.mst_partition import MSTPartition
 from shoal.methods.mu_approx import MuApprox
 from shoal.methods.path_mhm import PathMHM
 from shoal.methods.tfrp import TFRP
+from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.methods.vmdav import VMDAV
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "MuApprox",
     "PathMHM",
     "Progress",
+    "UnivariateOptimal",
     "method_of",
 ]
 
@@ -38,6 +40,7 @@ METHODS: dict[str, type[Microaggregator]] = {
     "imhm": IMHM,
     "mu-approx": MuApprox,
     "mst-partition": MSTPartition,
+    "univariate-optimal": UnivariateOptimal,
 }
 """Every method under the name that `method=` and the command line take."""
 

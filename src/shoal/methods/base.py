@@ -54,6 +54,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Whether two fits without a seed may differ."""
         return False
 
+    @property
+    def not_k_anonymous(self) -> str:
+        """Why the groups give no k-anonymity and what to do about it; empty if they do, as almost all do."""
+        return ""
+
     @abstractmethod
     def _group(self, X: Float, progress: Progress | None) -> Int:
         """The label of each record; X is finite, C-contiguous and has at least k rows."""
@@ -75,6 +80,19 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         progress : callable, optional
             Called now and then with (records grouped so far, records in all).
         """
+        points = self._checked(X)
+        self.partition_ = Partition(points, self._group(points, progress), self.k)
+        self.labels_ = self.partition_.labels
+        self.centroids_ = self.partition_.centroids
+        self.sizes_ = self.partition_.sizes
+        self.n_groups_ = self.partition_.n_groups
+        self.sse_ = self.partition_.sse
+        self.information_loss_ = self.partition_.information_loss
+        self._known = known_records(points, self.labels_)
+        return self
+
+    def _checked(self, X: ArrayLike) -> Float:
+        """The points to fit, if they and the parameters are as they must be."""
         self.check_parameters()
         points: Float = validate_data(self, X, dtype=np.float64, order="C")
         if self.k > len(points):
@@ -86,15 +104,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise ShoalError(
                 f"column {column} of X holds values above {LARGEST:g}, whose squares overflow; scale it first"
             )
-        self.partition_ = Partition(points, self._group(points, progress), self.k)
-        self.labels_ = self.partition_.labels
-        self.centroids_ = self.partition_.centroids
-        self.sizes_ = self.partition_.sizes
-        self.n_groups_ = self.partition_.n_groups
-        self.sse_ = self.partition_.sse
-        self.information_loss_ = self.partition_.information_loss
-        self._known = known_records(points, self.labels_)
-        return self
+        return points
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Int:
         """Group the records of X and return the label of each."""
@@ -111,16 +121,25 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         A fitted model recognises its records by a 64-bit fingerprint of each. Where equal records were
         put into different groups, the group of the first is used; `fit_transform` tells them apart.
         """
+        return replaced(self._checked_again(X), self._known, self.centroids_)
+
+    def _checked_again(self, X: ArrayLike) -> Float:
+        """Points for a fitted model."""
         check_is_fitted(self)
         points: Float = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        keys, groups = self._known
-        wanted = fingerprints(points)
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        known = keys[place] == wanted
-        chosen = groups[place]
-        if not known.all():
-            chosen[~known] = pairwise_distances_argmin(points[~known], self.centroids_)
-        return self.centroids_[chosen]
+        return points
+
+
+def replaced(points: Float, known: tuple[NDArray[np.uint64], Int], centroids: Float) -> Float:
+    """Each point's centroid: that of its group if its fingerprint is known, else the nearest."""
+    keys, groups = known
+    wanted = fingerprints(points)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found = keys[place] == wanted
+    chosen = groups[place]
+    if not found.all():
+        chosen[~found] = pairwise_distances_argmin(points[~found], centroids)
+    return np.asarray(centroids[chosen])
 
 
 def known_records(X: Float, labels: Int) -> tuple[NDArray[np.uint64], Int]:

@@ -1,0 +1,283 @@
+import io
+import json
+import pickle
+import shlex
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from checks import passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+import shoal
+from samples import points
+from shoal import MDAV, ShoalError, ShoalWarning, UnivariateOptimal, cli
+from shoal.methods import method_of
+from shoal.methods.projections import first_component, zscore_sum
+from shoal.methods.univariate_optimal import optimal_groups
+
+
+def exact_sse(values, labels):
+    return sum(naive.exact_sse(tuple(values[labels == group].tolist())) for group in np.unique(labels))
+
+
+def no_worse(values, labels, least):
+    """Whether the groups cost the least, within 1e-9 of it; differences below 1e-300 of the range are none."""
+    vanishing = (Fraction(float(values.max())) - Fraction(float(values.min()))) ** 2 * len(values) / 10**600
+    return least <= exact_sse(values, labels) <= least * (1 + Fraction(1, 10**9)) + vanishing
+
+
+@settings(max_examples=300)
+@given(points(widest=1))
+def test_groups_are_optimal_and_numbered_from_the_smallest_values_up(sample):
+    X, k = sample
+    model = UnivariateOptimal(k=k).fit(X)
+    assert model.sizes_.min() >= k
+    assert model.sizes_.max() <= 2 * k - 1
+    assert no_worse(X[:, 0], model.labels_, naive.least_sse_of_runs(X[:, 0].tolist(), k))
+    order = np.argsort(X[:, 0], kind="stable")
+    assert (np.diff(model.labels_[order]) >= 0).all()
+
+
+@settings(max_examples=150)
+@given(points(most=13, widest=1))
+def test_no_cut_of_the_sorted_values_is_better(sample):
+    X, k = sample
+    ordered = tuple(sorted(X[:, 0].tolist()))
+    least = min(sum(map(naive.exact_sse, runs)) for runs in naive.runs_of(ordered, k))
+    assert no_worse(X[:, 0], optimal_groups(X[:, 0], k), least)
+
+
+@settings(max_examples=150)
+@given(points(most=8, widest=1))
+def test_no_partition_at_all_is_better(sample):
+    X, k = sample
+    values = X[:, 0].tolist()
+    least = min(
+        sum(naive.exact_sse(tuple(values[i] for i in group)) for group in groups)
+        for groups in naive.partitions_of(list(range(len(values))), k)
+    )
+    assert no_worse(X[:, 0], optimal_groups(X[:, 0], k), least)
+
+
+def test_thousands_of_small_cases_against_all_cuts():
+    rng = np.random.default_rng(7)
+    for trial in range(2000):
+        n = int(rng.integers(1, 10))
+        k = int(rng.integers(1, n + 1))
+        values = [rng.normal(size=n), rng.integers(0, 4, n) * 1.0, 1e9 + 1e-6 * rng.random(n)][trial % 3]
+        ordered = tuple(np.sort(values).tolist())
+        least = min(sum(map(naive.exact_sse, runs)) for runs in naive.runs_of(ordered, k))
+        assert no_worse(values, optimal_groups(values, k), least), (values.tolist(), k)
+
+
+def test_equal_values_are_grouped_by_record_index():
+    assert UnivariateOptimal(k=3).fit(np.full((7, 1), 2.5)).labels_.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert UnivariateOptimal(k=2).fit([[1.0], [0.0], [-0.0], [1.0], [0.0], [-0.0]]).labels_.tolist() == [
+        *(2, 0, 0, 2, 1, 1)
+    ]
+
+
+def test_small_and_large_k_go_different_ways_to_the_same_end():
+    X = np.random.default_rng(0).exponential(size=(5000, 1))
+    losses = [UnivariateOptimal(k=k).fit(X).sse_ for k in range(50, 71)]
+    assert losses == sorted(losses)
+
+
+def test_progress_and_interrupts():
+    reports_progress_without_changing_the_groups(UnivariateOptimal(k=2, projection="pca"))
+    reports_progress_without_changing_the_groups(UnivariateOptimal(k=200, projection=0))
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        UnivariateOptimal(k=2).fit(np.arange(500.0)[:, None], progress=stop)
+
+
+def test_scikit_learns_own_checks_pass():
+    passes_scikit_learns_checks(UnivariateOptimal(k=3, projection="pca"))
+
+
+# Several attributes on a line
+
+
+@given(points(), st.sampled_from(["pca", "zscore-sum", 0]))
+def test_groups_of_several_attributes_are_those_of_their_projection(sample, projection):
+    X, k = sample
+    model = UnivariateOptimal(k=k, projection=projection).fit(X)
+    line = X[:, 0]
+    if X.shape[1] > 1 and projection != 0:
+        line = {"pca": first_component, "zscore-sum": zscore_sum}[projection](X)
+    assert model.labels_.tolist() == optimal_groups(line, k).tolist()
+    assert model.sse_ == pytest.approx(((X - model.centroids_[model.labels_]) ** 2).sum())
+
+
+def test_a_column_by_its_number():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for column in (0, 1, np.int64(2)):
+        model = UnivariateOptimal(k=4, projection=column).fit(X)
+        assert model.labels_.tolist() == UnivariateOptimal(k=4).fit(X[:, [column]]).labels_.tolist()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {},
+            "there are 3: put them on a line with projection='pca', projection='zscore-sum' or projection=the num",
+        ),
+        (
+            {"projection": "pc"},
+            "projection must be pca, zscore-sum or the number of a column, not 'pc'; did you me",
+        ),
+        ({"projection": 1.0}, "projection must be pca, zscore-sum or the number of a column, not 1.0"),
+        ({"projection": True}, "projection must be pca, zscore-sum or the number of a column, not True"),
+        ({"projection": -1}, "projection must be at least 0, not -1"),
+        ({"projection": 3}, "there is no column 3 to project on: there are 3, counted from 0"),
+        ({"per_attribute": "yes"}, "per_attribute must be True or False"),
+        ({"per_attribute": True, "projection": 0}, "projection=0 and per_attribute=True contradict each other"),
+    ],
+)
+def test_what_cannot_be_honoured_is_an_error(parameters, message):
+    with pytest.raises(ShoalError, match=message):
+        UnivariateOptimal(k=2, **parameters).fit(np.zeros((9, 3)))
+
+
+# Each attribute on its own
+
+
+def apart(X, k=3):
+    with pytest.warns(ShoalWarning, match="this is not k-anonymity"):
+        return UnivariateOptimal(k=k, per_attribute=True).fit(X)
+
+
+def test_each_attribute_is_grouped_optimally_on_its_own():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 10, 100]
+    model = apart(X)
+    alone = [UnivariateOptimal(k=3).fit(X[:, [j]]) for j in range(3)]
+    assert model.labels_.shape == (50, 3)
+    for j, single in enumerate(alone):
+        assert np.array_equal(model.labels_[:, j], single.labels_)
+        assert np.array_equal(model.attribute_partitions_[j].centroids, single.centroids_)
+        assert model.attribute_partitions_[j].sizes.min() >= 3
+    released = np.column_stack([single.centroids_[single.labels_] for single in alone])
+    assert model.sse_ == pytest.approx(((X - released) ** 2).sum())
+    assert model.information_loss_ == pytest.approx(100 * model.sse_ / ((X - X.mean(axis=0)) ** 2).sum())
+    assert model.sse_ < MDAV(k=3).fit(X).sse_
+    assert np.array_equal(model.transform(X), released)
+    with pytest.warns(ShoalWarning):
+        assert np.array_equal(UnivariateOptimal(k=3, per_attribute=True).fit_transform(X), released)
+    with pytest.warns(ShoalWarning):
+        assert np.array_equal(UnivariateOptimal(k=3, per_attribute=True).fit_predict(X), model.labels_)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).transform(X), released)
+
+
+def test_new_values_get_the_nearest_centroid_of_their_attribute():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    model = apart(X)
+    new = X[:4] + 1e-3
+    for j, partition in enumerate(model.attribute_partitions_):
+        nearest = np.abs(new[:, [j]] - partition.centroids[:, 0]).argmin(axis=1)
+        assert np.array_equal(model.transform(new)[:, j], partition.centroids[nearest, 0])
+
+
+@given(points())
+def test_every_group_of_every_attribute_has_at_least_k_records(sample):
+    X, k = sample
+    model = UnivariateOptimal(k=k, per_attribute=True)
+    if X.shape[1] > 1:
+        model = apart(X, k)
+    else:
+        model.fit(X)  # one attribute on its own is all of them: no warning
+    assert min(partition.sizes.min() for partition in model.attribute_partitions_) >= k
+
+
+def test_a_second_fit_leaves_nothing_of_the_first():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = apart(X)
+    assert not hasattr(model, "partition_")
+    model.set_params(per_attribute=False, projection="pca").fit(X)
+    assert not hasattr(model, "attribute_partitions_")
+    assert np.array_equal(model.transform(X), model.centroids_[model.labels_])
+    model.set_params(per_attribute=True, projection=None)
+    with pytest.warns(ShoalWarning):
+        model.fit(X)
+    assert not hasattr(model, "centroids_")
+
+
+@pytest.mark.filterwarnings("ignore:per_attribute:shoal.ShoalWarning")
+def test_protocols_hold_for_attributes_on_their_own_too():
+    passes_scikit_learns_checks(UnivariateOptimal(k=3, per_attribute=True))
+    reports_progress_without_changing_the_groups(UnivariateOptimal(k=3, per_attribute=True))
+
+
+def test_what_gives_no_k_anonymity_is_not_released(people):
+    model = UnivariateOptimal(k=2, per_attribute=True)
+    with pytest.raises(ShoalError, match="this is not k-anonymity; leave it out or use another method, such as M"):
+        shoal.anonymize("no such file.csv", method=model, quasi_identifiers=["age"])
+    assert method_of("univariate-optimal", 2).not_k_anonymous == ""
+    release = shoal.anonymize(
+        pd.DataFrame(people)[["age"]], quasi_identifiers=["age"], method=UnivariateOptimal(k=3)
+    )
+    assert release.verified_k == 3
+
+
+# The command line
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capfd):
+    """Run a command line in this process; returns (status, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(0).integers(0, 100, size=(40, 2))
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *(f"{a},{b}" for a, b in rows)]) + "\n")
+
+    def call(line):
+        monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(line)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capfd.readouterr()
+        return ended.value.code, out, err
+
+    return call
+
+
+COMMAND = "anonymize t.csv -k 3 --method univariate-optimal -o safe.csv --json -f"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("-p projection=pca", {"projection": "pca", "per_attribute": False}),
+        ("-p projection=1 -p per_attribute=False", {"projection": 1, "per_attribute": False}),
+        ("-p projection=zscore-sum -p per_attribute=false", {"projection": "zscore-sum", "per_attribute": False}),
+    ],
+)
+def test_parameters_arrive_from_the_command_line(run, given, expected):
+    status, out, err = run(f"{COMMAND} -q a,b {given}")
+    assert (status, err) == (0, "")
+    assert json.loads(out)["manifest"]["method"]["parameters"] == {"k": 3} | expected
+    assert json.loads(out)["verified_k"] >= 3
+    assert run("anonymize --recipe safe.csv.manifest.json -o again.csv -f")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("-q a,b -p per_attribute=true", "this is not k-anonymity"),
+        ("-q a,b -p per_attribute=yes", "per_attribute must be True or False, not 'yes'"),
+        ("-q a,b", "there are 2: put them on a line"),
+        ("-q a,b -p projection=2", "there is no column 2"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong(run, given, message):
+    status, out, err = run(f"{COMMAND} {given}")
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
