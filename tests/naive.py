@@ -160,3 +160,32 @@ def sse(X, groups):
 def smallest_group(rows):
     """The size of the smallest class of equal rows."""
     return min(Counter(tuple(row) for row in rows).values())
+
+
+def neighbourhood(X, free, record, k):
+    """The record and its k - 1 nearest free ones, ascending."""
+    return sorted([record, *nearest(X, free, record, k - 1)])
+
+
+def dba(X, k, sparse=0, phases=2):
+    """Density-based microaggregation (Lin, Wen, Hsieh and Chang 2010), after `sparse` groups of lowest density."""
+    X = plain(X)
+    free = set(range(len(X)))
+    groups = []
+    while len(free) >= k:
+        sse_around = {i: group_sse(X, neighbourhood(X, free, i, k)) for i in sorted(free)}
+        choose = max if len(groups) < sparse else min
+        groups.append(group_around(X, free, choose(sse_around, key=sse_around.get), k))
+    join_nearest(X, groups, free)
+    return split(X, dissolve(X, groups), k) if phases == 2 else groups
+
+
+def split(X, groups, k):
+    """Groups of 2k records or more cut up by MDAV."""
+    parts = []
+    for group in groups:
+        if len(group) < 2 * k:
+            parts.append(group)
+        else:
+            parts += [[group[i] for i in part] for part in mdav([X[i] for i in group], k)]
+    return parts

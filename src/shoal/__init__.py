@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, MDAV, TFRP, VMDAV
+    from shoal.methods import CBFS, DBA, DBA2P, MDAV, TFRP, VMDAV
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -17,6 +17,8 @@ __version__ = "0.1.0"
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
     "CBFS": "shoal.methods",
+    "DBA": "shoal.methods",
+    "DBA2P": "shoal.methods",
     "MDAV": "shoal.methods",
     "Partition": "shoal.partition",
     "Release": "shoal.release",
@@ -31,6 +33,8 @@ _HOMES = {
 
 __all__ = [
     "CBFS",
+    "DBA",
+    "DBA2P",
     "MDAV",
     "TFRP",
     "VMDAV",
