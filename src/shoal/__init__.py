@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, DBA, DBA2P, MDAV, TFRP, VMDAV
+    from shoal.methods import CBFS, DBA, DBA2P, GSMST2, MDAV, TFRP, VMDAV, Genetic
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -19,6 +19,8 @@ _HOMES = {
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
+    "GSMST2": "shoal.methods",
+    "Genetic": "shoal.methods",
     "MDAV": "shoal.methods",
     "Partition": "shoal.partition",
     "Release": "shoal.release",
@@ -35,9 +37,11 @@ __all__ = [
     "CBFS",
     "DBA",
     "DBA2P",
+    "GSMST2",
     "MDAV",
     "TFRP",
     "VMDAV",
+    "Genetic",
     "Partition",
     "Release",
     "ShoalError",

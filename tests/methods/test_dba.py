@@ -32,7 +32,7 @@ def test_labels_after_sparse_groups_are_those_of_the_naive_twin(sample, p):
 
 @pytest.mark.parametrize("k", [3, 10])
 def test_larger_tables_too(k):
-    for name, X in large_samples(250, np.random.default_rng(k)).items():
+    for name, X in large_samples(120, np.random.default_rng(k)).items():
         assert DBA(k=k).fit(X).labels_.tolist() == naive.labels_of(naive.dba(X, k)), name
         assert DBA2P(k=k, p=4).fit(X).labels_.tolist() == naive.labels_of(naive.dba(X, k, sparse=4)), name
 

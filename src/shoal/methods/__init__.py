@@ -7,6 +7,8 @@ from shoal.errors import ShoalError, nearest_name
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.dba import DBA, DBA2P
+from shoal.methods.genetic import Genetic
+from shoal.methods.gsms_t2 import GSMST2
 from shoal.methods.mdav import MDAV
 from shoal.methods.tfrp import TFRP
 from shoal.methods.vmdav import VMDAV
@@ -15,10 +17,12 @@ __all__ = [
     "CBFS",
     "DBA",
     "DBA2P",
+    "GSMST2",
     "MDAV",
     "METHODS",
     "TFRP",
     "VMDAV",
+    "Genetic",
     "Microaggregator",
     "Progress",
     "method_of",
@@ -31,6 +35,8 @@ METHODS: dict[str, type[Microaggregator]] = {
     "tfrp": TFRP,
     "dba": DBA,
     "dba-2p": DBA2P,
+    "gsms-t2": GSMST2,
+    "genetic": Genetic,
 }
 """Every method under the name that `method=` and the command line take."""
 
