@@ -267,24 +267,28 @@ def evolve(
     """So many generations further; the best chromosome always lives on, in place 0."""
     count, n = population.shape
     sizes, means = np.empty(n // k, np.int64), np.empty((n // k, rows.shape[1]))
-    children, wheel = np.empty_like(population), np.empty(count)
+    children, losses_then = np.empty_like(population), np.empty(count)
+    wheel, changed = np.empty(count), np.empty(count, np.bool_)
     for _ in range(generations):
         total = spin(losses, wheel)
-        best = losses.argmin()
-        children[0] = population[best]
-        least = losses[best]
-        for c in range(1, count):
-            children[c] = population[chosen(wheel, total, state)]
+        changed[:] = False
+        for c in range(count):
+            parent = losses.argmin() if c == 0 else chosen(wheel, total, state)
+            children[c] = population[parent]
+            losses_then[c] = losses[parent]
         for c in range(1, count - 1, 2):
             if draw(state) < crossover:
                 cross(children[c], children[c + 1], state)
                 repair(rows, children[c], sizes, means, k)
                 repair(rows, children[c + 1], sizes, means, k)
+                changed[c] = changed[c + 1] = True
         for c in range(1, count):
             if draw(state) < mutation:
                 count_sizes(children[c], sizes)
                 mutate(rows, children[c], sizes, means, k, state)
-            number_groups(children[c], sizes)
-            losses[c] = total_sse(rows, children[c], sizes, means)
-        losses[0] = least
+                changed[c] = True
+            if changed[c]:
+                number_groups(children[c], sizes)
+                losses_then[c] = total_sse(rows, children[c], sizes, means)
         population[:] = children
+        losses[:] = losses_then
