@@ -15,9 +15,9 @@ ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))
 sys.path.insert(0, str(ROOT / "tests" / "papers"))
 
-from published import figures, points_of, sim_1, sim_2  # noqa: E402
+from published import figures, points_of, second_phase, sim_1, sim_2  # noqa: E402
 
-from shoal import CBFS, MDAV, TFRP, VMDAV  # noqa: E402
+from shoal import CBFS, DBA, MDAV, TFRP, VMDAV  # noqa: E402
 
 PUBLISHED = figures(SHARED)
 
@@ -69,7 +69,21 @@ def tfrp():
     table("tfrp", ["data", "phases", *(f"k = {k}" for k in published["k"])], rows)
 
 
+def dba():
+    published, rows = PUBLISHED["literature"], []
+    for name in ("census", "tarragona"):
+        X = points_of(SHARED, name)
+        for key, losses in (
+            ("dba_2", [DBA(k=k).fit(X).information_loss_ for k in published["k"]]),
+            ("mdav_2", [second_phase(X, MDAV(k=k).fit(X).labels_.copy(), k) for k in published["k"]]),
+        ):
+            cells = [f"{p:.4f} / {ours:.4f}" for p, ours in zip(published[name][key], losses, strict=True)]
+            rows.append([name.capitalize(), key.upper().replace("_", "-"), *cells])
+    table("dba", ["data", "method", *(f"k = {k}" for k in published["k"])], rows)
+
+
 if __name__ == "__main__":
     simulated()
     vmdav()
     tfrp()
+    dba()

@@ -46,7 +46,7 @@ def test_every_neighbourhood_that_loses_a_record_is_found(sample, data):
     gone = data.draw(st.integers(0, slots - 1))
     found = touched_by(tree, watch, gone).tolist()
     assert len(set(found)) == len(found)
-    twins = int((X == X[records[gone]]).all(axis=1).sum())
+    twins = int((X[records[gone]] == X).all(axis=1).sum())
     losing = {slot for slot in range(slots) if records[gone] in before[slot]} - ({gone} if twins == 1 else set())
     assert losing <= set(found)
     assert not watch.flags.any()

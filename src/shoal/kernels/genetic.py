@@ -182,7 +182,7 @@ def repair(rows: Array, genes: Array, sizes: Array, means: Array, k: int) -> Non
 
 @inner
 def mutate(rows: Array, genes: Array, sizes: Array, means: Array, k: int, state: Array) -> None:
-    """One record to a random group number: into that group, or as a new one with the nearest that others can spare.
+    """One record to a random group number: into that group, or as a new one with the nearest others can spare.
 
     Where the sizes forbid that, the record changes places with a random one.
     """

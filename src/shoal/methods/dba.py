@@ -113,6 +113,7 @@ class Densities:
         self._tree: object = None
 
     def __call__(self, peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
+        """Form up to `most` groups; returns (free records, next label)."""
         from shoal.kernels.density import density_steps
 
         if self._tree is not peeling.tree:

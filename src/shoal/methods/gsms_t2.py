@@ -42,10 +42,10 @@ class GSMST2(Microaggregator):
     Notes
     -----
     While at least k records are free, each of them is looked at with its k - 1 nearest free records. The group G
-    among the free records R that minimises SSE(G) + SSE(R without G) is set aside. As all candidates have k records,
-    it is the one whose centroid is farthest from the mean of R. Fewer than k left over join, in file order, the
-    groups with the nearest centroids, each of which is updated at once. Phase 2 is that of `TFRP`. Ties go to the
-    lowest record index or group number.
+    among the free records R that minimises SSE(G) + SSE(R without G) is set aside. As all candidates have k
+    records, it is the one whose centroid is farthest from the mean of R. Fewer than k left over join, in file
+    order, the groups with the nearest centroids, each of which is updated at once. Phase 2 is that of `TFRP`.
+    Ties go to the lowest record index or group number.
     """
 
     idea = "the group that leaves the least SSE is set aside; ill-fitting ones dissolved"
@@ -72,6 +72,7 @@ class Candidates:
         self._tree: object = None
 
     def __call__(self, peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
+        """Form up to `most` groups; returns (free records, next label)."""
         from shoal.kernels.selection import selection_steps
 
         if self._tree is not peeling.tree:
