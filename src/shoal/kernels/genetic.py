@@ -107,6 +107,15 @@ def empty_group(sizes: Array) -> int:
 
 
 @inner
+def by_distance(rows: Array, point: Array) -> Array:
+    """The records from the nearest to the farthest, the lowest index first among equals."""
+    d2 = np.empty(rows.shape[0])
+    for i in range(rows.shape[0]):
+        d2[i] = squared_distance(rows, i, point)
+    return np.argsort(d2, kind="mergesort")
+
+
+@inner
 def open_group(rows: Array, genes: Array, sizes: Array, k: int) -> None:
     """A group of the first loose record and its k - 1 nearest loose ones."""
     group = empty_group(sizes)
@@ -114,15 +123,13 @@ def open_group(rows: Array, genes: Array, sizes: Array, k: int) -> None:
     while genes[seed] != LOOSE:
         seed += 1
     genes[seed] = group
-    for _ in range(k - 1):
-        best, reach = -1, np.inf
-        for i in range(genes.size):
-            if genes[i] == LOOSE:
-                d2 = squared_distance(rows, i, rows[seed])
-                if d2 < reach:
-                    best, reach = i, d2
-        genes[best] = group
-    sizes[group] = k
+    sizes[group] = 1
+    for i in by_distance(rows, rows[seed]):
+        if sizes[group] == k:
+            break
+        if genes[i] == LOOSE:
+            genes[i] = group
+            sizes[group] += 1
 
 
 @inner
@@ -134,16 +141,13 @@ def open_with_borrowed(rows: Array, genes: Array, sizes: Array, means: Array, k:
             genes[i] = group
             sizes[group] += 1
     fill_group_means(rows, genes, sizes, means)
-    while sizes[group] < k:
-        best, reach = -1, np.inf
-        for i in range(genes.size):
-            if genes[i] != group and sizes[genes[i]] > k:
-                d2 = squared_distance(rows, i, means[group])
-                if d2 < reach:
-                    best, reach = i, d2
-        sizes[genes[best]] -= 1
-        genes[best] = group
-        sizes[group] += 1
+    for i in by_distance(rows, means[group]):
+        if sizes[group] == k:
+            break
+        if genes[i] != group and sizes[genes[i]] > k:
+            sizes[genes[i]] -= 1
+            genes[i] = group
+            sizes[group] += 1
 
 
 @inner
