@@ -50,3 +50,15 @@ def test_every_neighbourhood_that_loses_a_record_is_found(sample, data):
     losing = {slot for slot in range(slots) if records[gone] in before[slot]} - ({gone} if twins == 1 else set())
     assert losing <= set(found)
     assert not watch.flags.any()
+
+
+def test_in_a_tall_tree_those_that_lose_a_record_are_found_and_nobody_else():
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    tree = build_tree(X, np.arange(5000, dtype=np.int32))
+    watch, k = new_watch(tree), 7
+    members = np.empty((5000, k), np.int64)
+    all_neighbourhoods(tree, watch, k, members)
+    for slot in range(0, 5000, 100):
+        alive = tree.norms.ravel()[:5000] >= 0
+        losing = set(np.flatnonzero((members == tree.who[slot, 0]).any(axis=1) & alive)) - {slot}
+        assert set(touched_by(tree, watch, slot)) == losing
