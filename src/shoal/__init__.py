@@ -6,7 +6,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, IMHM, MDAV, TFRP, VMDAV, MSTPartition, MuApprox, PathMHM, UnivariateOptimal
+    from shoal.methods import (
+        CBFS,
+        DBA,
+        DBA2P,
+        GSMST2,
+        IMHM,
+        MDAV,
+        TFRP,
+        VMDAV,
+        Genetic,
+        MSTPartition,
+        MuApprox,
+        PathMHM,
+        UnivariateOptimal,
+    )
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -17,6 +31,10 @@ __version__ = "0.1.0"
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
     "CBFS": "shoal.methods",
+    "DBA": "shoal.methods",
+    "DBA2P": "shoal.methods",
+    "GSMST2": "shoal.methods",
+    "Genetic": "shoal.methods",
     "IMHM": "shoal.methods",
     "MDAV": "shoal.methods",
     "MSTPartition": "shoal.methods",
@@ -36,10 +54,14 @@ _HOMES = {
 
 __all__ = [
     "CBFS",
+    "DBA",
+    "DBA2P",
+    "GSMST2",
     "IMHM",
     "MDAV",
     "TFRP",
     "VMDAV",
+    "Genetic",
     "MSTPartition",
     "MuApprox",
     "Partition",

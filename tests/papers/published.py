@@ -21,6 +21,15 @@ def points_of(shared, name):
     return zscores(table.to_numpy(float))
 
 
+def second_phase(X, labels, k):
+    """The loss after the second phase of DBA: groups dissolved, then split."""
+    from shoal.methods.dba import split
+    from shoal.methods.tfrp import dissolve
+    from shoal.partition import Partition
+
+    return Partition(X, split(X, dissolve(X, labels, None), k, None), k).information_loss
+
+
 def sim_1(rng):
     """100 records, 10 attributes, uniform (Mortazavi et al. 2013, Section 5)."""
     return zscores(rng.uniform(-1000, 1000, size=(100, 10)))

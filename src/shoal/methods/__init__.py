@@ -6,6 +6,9 @@ from typing import Any
 from shoal.errors import ShoalError, nearest_name
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
+from shoal.methods.dba import DBA, DBA2P
+from shoal.methods.genetic import Genetic
+from shoal.methods.gsms_t2 import GSMST2
 from shoal.methods.imhm import IMHM
 from shoal.methods.mdav import MDAV
 from shoal.methods.mst_partition import MSTPartition
@@ -17,11 +20,15 @@ from shoal.methods.vmdav import VMDAV
 
 __all__ = [
     "CBFS",
+    "DBA",
+    "DBA2P",
+    "GSMST2",
     "IMHM",
     "MDAV",
     "METHODS",
     "TFRP",
     "VMDAV",
+    "Genetic",
     "MSTPartition",
     "Microaggregator",
     "MuApprox",
@@ -36,10 +43,14 @@ METHODS: dict[str, type[Microaggregator]] = {
     "cbfs": CBFS,
     "vmdav": VMDAV,
     "tfrp": TFRP,
+    "gsms-t2": GSMST2,
+    "dba": DBA,
+    "dba-2p": DBA2P,
+    "mst-partition": MSTPartition,
+    "mu-approx": MuApprox,
+    "genetic": Genetic,
     "path-mhm": PathMHM,
     "imhm": IMHM,
-    "mu-approx": MuApprox,
-    "mst-partition": MSTPartition,
     "univariate-optimal": UnivariateOptimal,
 }
 """Every method under the name that `method=` and the command line take."""
