@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit bench bench-mdav exactness papers docs pictures clean
+.PHONY: help demo test lint types unit bench bench-mdav exactness papers optimality docs pictures clean
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench-mdav  the whole table of MDAV, about ten minutes; writes benchmarks/mdav.md"
 	@echo "make exactness   four methods against brute force on 60 000 records"
 	@echo "make papers      published against own figures; writes the tables of the docs"
+	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"
 
@@ -43,6 +44,10 @@ exactness: $(VENV)/.dev
 
 papers: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduce.py
+
+optimality: $(VENV)/.dev
+	$(BIN)/python benchmarks/optimality.py
+	$(BIN)/python benchmarks/optimality.py times
 
 pictures: $(VENV)/.dev
 	$(BIN)/python docs/pictures/draw.py

@@ -1,5 +1,7 @@
 """The slow, obvious twin of every kernel and method: plain Python, no cleverness, no shared code."""
 
+import functools
+import itertools
 import math
 from collections import Counter
 
@@ -160,3 +162,79 @@ def sse(X, groups):
 def smallest_group(rows):
     """The size of the smallest class of equal rows."""
     return min(Counter(tuple(row) for row in rows).values())
+
+
+def optimum(X, k, cost="sse"):
+    """The least cost of all partitions into groups of at least k, by trying them all; and the first such groups."""
+    X = plain(X)
+    of_group = {"sse": group_sse, "euclidean": group_distances}[cost]
+    best = [math.inf, None]
+
+    def extend(groups, record):
+        if record == len(X):
+            if all(len(group) >= k for group in groups):
+                value = math.fsum(of_group(X, group) for group in groups)
+                if value < best[0]:
+                    best[:] = [value, [list(group) for group in groups]]
+            return
+        for group in groups:
+            group.append(record)
+            extend(groups, record + 1)
+            group.pop()
+        if (len(groups) + 1) * k <= len(X):
+            extend([*groups, [record]], record + 1)
+
+    extend([], 0)
+    return best[0], best[1]
+
+
+def group_distances(X, group):
+    """The sum of the Euclidean distances to the centroid."""
+    centroid = mean([X[i] for i in group])
+    return math.fsum(math.sqrt(squared_distance(X[i], centroid)) for i in group)
+
+
+def optimum_by_subsets(X, k):
+    """The least SSE, by the least SSE of every set of records: its first record's group, and the rest."""
+    X = plain(X)
+    n = len(X)
+    best = {0: 0.0}
+
+    def solve(rest):
+        if rest not in best:
+            records = [i for i in range(n) if rest >> i & 1]
+            values = []
+            for size in range(k, min(2 * k - 1, len(records)) + 1):
+                if 0 < len(records) - size < k:
+                    continue
+                for others in itertools.combinations(records[1:], size - 1):
+                    group = [records[0], *others]
+                    left = rest - sum(1 << i for i in group)
+                    values.append(cost_of(group) + solve(left))
+            best[rest] = min(values)
+        return best[rest]
+
+    @functools.cache
+    def sse_of(group):
+        return group_sse(X, group)
+
+    def cost_of(group):
+        return sse_of(tuple(group))
+
+    return solve((1 << n) - 1)
+
+
+def lost_distance(X, labels):
+    """L_E in percent: the Euclidean distances to the group's centroid against those to the centroid of all."""
+    X = plain(X)
+    groups = [[i for i, label in enumerate(labels) if label == wanted] for wanted in sorted(set(labels))]
+    total = group_distances(X, range(len(X)))
+    return 100 * math.fsum(group_distances(X, group) for group in groups) / total if total else 0.0
+
+
+def lost_squares(X, labels):
+    """L_SSE in percent."""
+    X = plain(X)
+    groups = [[i for i, label in enumerate(labels) if label == wanted] for wanted in sorted(set(labels))]
+    total = group_sse(X, range(len(X)))
+    return 100 * sum(group_sse(X, group) for group in groups) / total if total else 0.0

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
-    from shoal.methods import CBFS, MDAV, TFRP, VMDAV
+    from shoal.measures import l_e, l_sse
+    from shoal.methods import CBFS, MDAV, TFRP, VMDAV, Optimal
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
     from shoal.release import Release
@@ -18,6 +19,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "CBFS": "shoal.methods",
     "MDAV": "shoal.methods",
+    "Optimal": "shoal.methods",
     "Partition": "shoal.partition",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
@@ -26,6 +28,8 @@ _HOMES = {
     "VMDAV": "shoal.methods",
     "anonymize": "shoal.pipeline",
     "inspect": "shoal.inspection",
+    "l_e": "shoal.measures",
+    "l_sse": "shoal.measures",
     "verify": "shoal.verification",
 }
 
@@ -34,12 +38,15 @@ __all__ = [
     "MDAV",
     "TFRP",
     "VMDAV",
+    "Optimal",
     "Partition",
     "Release",
     "ShoalError",
     "ShoalWarning",
     "anonymize",
     "inspect",
+    "l_e",
+    "l_sse",
     "verify",
 ]
 

@@ -7,12 +7,19 @@ from shoal.errors import ShoalError, nearest_name
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.mdav import MDAV
+from shoal.methods.optimal import Optimal
 from shoal.methods.tfrp import TFRP
 from shoal.methods.vmdav import VMDAV
 
-__all__ = ["CBFS", "MDAV", "METHODS", "TFRP", "VMDAV", "Microaggregator", "Progress", "method_of"]
+__all__ = ["CBFS", "MDAV", "METHODS", "TFRP", "VMDAV", "Microaggregator", "Optimal", "Progress", "method_of"]
 
-METHODS: dict[str, type[Microaggregator]] = {"mdav": MDAV, "cbfs": CBFS, "vmdav": VMDAV, "tfrp": TFRP}
+METHODS: dict[str, type[Microaggregator]] = {
+    "mdav": MDAV,
+    "cbfs": CBFS,
+    "vmdav": VMDAV,
+    "tfrp": TFRP,
+    "optimal": Optimal,
+}
 """Every method under the name that `method=` and the command line take."""
 
 
