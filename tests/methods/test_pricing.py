@@ -5,7 +5,7 @@ import pytest
 
 import naive
 from shoal.methods.optimal import first_columns, new_problem
-from shoal.methods.pricing import Generation, Prices, canonical, collect, least_sums, shares, solve
+from shoal.methods.pricing import Generation, Prices, canonical, collect, least_sums, shares, solve, whole_solution
 
 
 def never():
@@ -104,3 +104,22 @@ def test_the_linear_program_of_an_integral_case_is_its_optimum():
     assert value == pytest.approx(3 * 0.005)
     assert prices.sum() + 3 * toll == pytest.approx(value)
     assert reduced.min() > -1e-9
+
+
+@pytest.mark.parametrize("kind", ["round", "repeated"])
+def test_the_best_partition_into_all_groups_is_the_optimum(kind):
+    X, problem = sample(kind, 10, 3)
+    groups = collect(problem, shares(problem), np.inf, np.inf, 10**5, 10**6, never)
+    chosen = whole_solution(problem, groups, 1.0, 30.0)
+    assert groups.costs[chosen].sum() == pytest.approx(naive.optimum_by_subsets(X, 3))
+    assert groups.sizes[chosen].sum() == 10
+    few = groups._replace(masks=groups.masks[:3], sizes=groups.sizes[:3], costs=groups.costs[:3])
+    assert len(whole_solution(problem, few, 1.0, 30.0)) == 0
+
+
+def test_known_groups_become_bits():
+    _, problem = sample()
+    columns = first_columns(problem, np.arange(12) // 3)
+    groups = columns.as_groups()
+    assert [tuple(i for i in range(12) if int(m[0]) >> i & 1) for m in groups.masks] == columns.members
+    assert groups.costs.tolist() == columns.costs

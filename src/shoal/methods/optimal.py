@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import comb, inf
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,15 @@ from numpy.typing import NDArray
 from shoal.errors import ShoalError
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
+from shoal.methods.cuts import sharpen
 from shoal.methods.mdav import MDAV
 from shoal.methods.pricing import Columns, Generation, Prices, Problem, Stopped, collect, shares, whole_solution
 from shoal.methods.projections import first_component
 from shoal.parameters import Maybe, Number, Rule, Whole
 from shoal.partition import Partition
+
+if TYPE_CHECKING:
+    from shoal.kernels.cover import Groups
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -46,8 +50,9 @@ _LINE = 1e9  # the most n * k for which one attribute is cut by dynamic programm
 _HALVE = 28  # up to so many records the divisions into two are all looked at
 _NEIGHBOURS = 64  # how many the bound of a large table knows of each record
 _ROUNDS = 2000  # how often parts of the partition are formed anew before the proof
-_ROUND_OFF = 30.0  # seconds for a good partition into the groups of the linear program
+_ROUND_OFF = 10.0  # seconds for a good partition into a few groups
 _MOST_COLUMNS = 1_000_000  # groups that a search can choose from
+_CUT_COLUMNS = 30_000  # groups that can be told apart by cuts
 _NODES_IN_HASTE = 5_000_000  # steps of the search for the groups of one record, half a second
 _NODES_AT_MOST = 10**9
 _TINY = 1e-290  # an SSE below this is zero
@@ -263,25 +268,41 @@ class Search:
                 tried = self.upper - generation.best.bound
                 self.finish(problem, generation.best, tried, 20_000, 100_000, 10_000_000)
         if problem.n > _ANY_K and not (self.proven or self.stopped()):
-            self.round_off(columns, problem)
+            self.round_off(problem, generation.best, columns)
         whole = self.upper - generation.best.bound
-        for part in (1 / 16, 1 / 4, 1.0):
+        for part in (1 / 16, 1 / 4, 1 / 2, 1.0):
             if self.proven or self.stopped():
                 break
-            self.finish(problem, generation.best, part * whole, _MOST_COLUMNS, _NODES_AT_MOST, None)
+            steps = None if part == 1.0 else 20_000_000
+            self.finish(problem, generation.best, part * whole, _MOST_COLUMNS, _NODES_AT_MOST, steps)
 
-    def round_off(self, columns: Columns, problem: Problem) -> None:
-        """The best partition into the groups that the linear program knows, a good one."""
+    def round_off(self, problem: Problem, prices: Prices, columns: Columns) -> None:
+        """A good partition into groups of low reduced cost, few of them, or else of the linear program."""
+        whole = self.upper - prices.bound
+        for part in (2.0**-i for i in range(10, -1, -1)):
+            groups = collect(
+                problem, prices, part * whole, self.upper, 10 * problem.n, _NODES_IN_HASTE, self.stopped
+            )
+            if groups is None:
+                break
+            if len(groups.sizes) >= 2 * problem.n and self.combine(problem, groups):
+                return
+        self.combine(problem, columns.as_groups())
+
+    def combine(self, problem: Problem, groups: "Groups") -> bool:
+        """Whether integer programming finds a better partition into some of the groups."""
         from shoal.kernels.exchange import sse_of_labels
 
-        groups = whole_solution(
-            columns, self.upper / problem.n, min(_ROUND_OFF, (self.deadline - monotonic()) / 3)
-        )
-        if groups:
-            labels = handed_out(groups, problem)
-            sse = float(sse_of_labels(problem.d2, labels, len(groups)))
-            if sse < self.upper:
-                self.accept(labels, sse)
+        seconds = max(min(_ROUND_OFF, (self.deadline - monotonic()) / 4), 0.01)
+        numbers = whole_solution(problem, groups, self.upper / problem.n, seconds)
+        if len(numbers) == 0:
+            return False
+        labels = labels_of(groups.masks[numbers], problem)
+        sse = float(sse_of_labels(problem.d2, labels, len(numbers)))
+        if sse < self.upper:
+            self.accept(labels, sse)
+            return True
+        return False
 
     def finish(
         self, problem: Problem, prices: Prices, open_part: float, groups: int, nodes: int, steps: int | None
@@ -296,12 +317,19 @@ class Search:
         chosen = collect(problem, prices, goal - prices.bound, goal, groups, nodes, self.stopped)
         if chosen is None:
             return
-        stack = new_stack(problem.n, float(prices.record.sum()), problem.most_groups)
+        toll, base = prices.toll, float(prices.record.sum())
+        if problem.n > _ANY_K and 0 < len(chosen.sizes) <= _CUT_COLUMNS:
+            chosen, toll, base, bound = sharpen(
+                problem, chosen, prices, goal, self.upper / problem.n, self.stopped
+            )
+            self.lower = max(self.lower, min(bound, goal))
+            self.report()
+        stack = new_stack(problem.n, base, problem.most_groups)
         best, found = np.array([goal]), np.zeros((problem.most_groups + 1, stack.rest.shape[1]), np.uint64)
         twins = equal_ranges(problem.twin)
         chunk, seen = 5_000_000, 0
         while stack.depth[0] >= 0:
-            count = cover(problem.d2, chosen, prices.toll, self.k, twins, stack, best, found, chunk)
+            count = cover(problem.d2, chosen, toll, self.k, twins, stack, best, found, chunk)
             if count > 0:
                 self.accept(labels_of(found[:count], problem), float(best[0]))
             seen += chunk

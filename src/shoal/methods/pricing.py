@@ -9,7 +9,7 @@ bound does not rest on the solver's tolerances.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +100,17 @@ class Columns:
         """One more group, with its SSE from the distances."""
         self.add(group, float(self.problem.d2[np.ix_(group, group)].sum()) / (2 * len(group)))
 
+    def as_groups(self) -> "Groups":
+        """The groups as bits, in no order and without reduced costs."""
+        from shoal.kernels.cover import Groups, masks_of
+
+        sizes = np.array([len(key) for key in self.members])
+        members = np.zeros((len(sizes), self.problem.high), np.int32)
+        for row, key in zip(members, self.members, strict=True):
+            row[: len(key)] = key
+        masks = masks_of(members, sizes, (self.problem.n + 63) // 64)
+        return Groups(masks, sizes, np.array(self.costs), np.zeros(len(sizes)), np.zeros(1, np.int64))
+
     def keep(self, chosen: NDArray[np.bool_]) -> None:
         """Drop all others."""
         self.members = [key for key, stays in zip(self.members, chosen, strict=True) if stays]
@@ -117,8 +128,9 @@ def canonical(problem: Problem, group: Iterable[int]) -> tuple[int, ...]:
     return tuple(members)
 
 
-def covering(columns: Columns) -> tuple[Any, Int]:
-    """The rows of the linear program, one for each point, and how many records each of them has."""
+def solve(columns: Columns, scale: float) -> tuple[float, Float, float, Float] | None:
+    """The linear program over the known groups: its value, prices, toll and the reduced costs."""
+    from scipy.optimize import linprog
     from scipy.sparse import csc_array
 
     kinds = columns.problem.kinds()
@@ -129,14 +141,6 @@ def covering(columns: Columns) -> tuple[Any, Int]:
     # Equal records of a group fall into one row, where their ones are added up.
     table = csc_array((np.ones(len(rows)), rows, starts), shape=(len(weights), len(sizes)))
     table.sum_duplicates()
-    return table, weights
-
-
-def solve(columns: Columns, scale: float) -> tuple[float, Float, float, Float] | None:
-    """The linear program over the known groups: its value, prices, toll and the reduced costs."""
-    from scipy.optimize import linprog
-
-    table, weights = covering(columns)
     costs = np.array(columns.costs) / scale
     result = linprog(
         costs,
@@ -150,26 +154,7 @@ def solve(columns: Columns, scale: float) -> tuple[float, Float, float, Float] |
         return None
     prices, toll = result.eqlin.marginals, min(float(result.ineqlin.marginals[0]), 0.0)
     reduced = costs - table.T @ prices - toll
-    return float(result.fun) * scale, prices[columns.problem.kinds()] * scale, toll * scale, reduced * scale
-
-
-def whole_solution(columns: Columns, scale: float, seconds: float) -> list[tuple[int, ...]]:
-    """A good partition into known groups, by integer programming; empty if none was found in time."""
-    from scipy.optimize import LinearConstraint, milp
-
-    table, weights = covering(columns)
-    result = milp(
-        np.array(columns.costs) / scale,
-        integrality=np.ones(len(columns.costs)),
-        constraints=LinearConstraint(table, weights, weights),
-        options={"time_limit": seconds},
-    )
-    if result.x is None:
-        return []
-    times = np.rint(result.x).astype(np.int64)
-    if not np.array_equal(table @ times, weights):
-        return []
-    return [key for key, count in zip(columns.members, times, strict=True) for _ in range(count)]
+    return float(result.fun) * scale, prices[kinds] * scale, toll * scale, reduced * scale
 
 
 @dataclass
@@ -295,3 +280,28 @@ def collect(
         parts.append((masks[order], sizes[:found][order], costs[:found][order], reduced[order]))
     masks, sizes, costs, reduced = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Groups(masks, sizes, costs, reduced, starts)
+
+
+def counts_of(problem: Problem, groups: "Groups") -> tuple[Float, Int]:
+    """How many records of each point each group has, one column a group, and how many there are."""
+    bits = np.unpackbits(groups.masks.view(np.uint8), axis=1, bitorder="little")[:, : problem.n]
+    counts = np.add.reduceat(bits, np.flatnonzero(~problem.twin), axis=1, dtype=np.float64)
+    return np.ascontiguousarray(counts.T), np.bincount(problem.kinds())
+
+
+def whole_solution(problem: Problem, groups: "Groups", scale: float, seconds: float) -> Int:
+    """A good partition into some of the groups, by integer programming: their numbers, or none."""
+    from scipy.optimize import LinearConstraint, milp
+    from scipy.sparse import csc_array
+
+    table, weights = counts_of(problem, groups)
+    result = milp(
+        groups.costs / scale,
+        integrality=np.ones(len(groups.costs)),
+        constraints=LinearConstraint(csc_array(table), weights, weights),
+        options={"time_limit": seconds},
+    )
+    times = np.zeros(len(groups.costs), np.int64) if result.x is None else np.rint(result.x).astype(np.int64)
+    if not np.array_equal(table @ times, weights):
+        return np.empty(0, np.int64)
+    return np.repeat(np.arange(len(times)), times)
