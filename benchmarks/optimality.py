@@ -13,6 +13,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from sklearn.datasets import load_iris
 
 import shoal
 
@@ -127,6 +128,30 @@ def times():
     write("optimal_times", [*markdown(["n", "data", *(f"k = {k}" for k in ks)], rows), ""])
 
 
+def beyond():
+    """What a minute proves of larger tables."""
+    cases = [(n, m, k) for n, m, ks in BEYOND for k in ks]
+    tables = [(f"Gaussian, {m} attributes", np.random.default_rng(1).normal(size=(n, m)), k) for n, m, k in cases]
+    tables += [("Fisher's irises", load_iris().data, k) for k in (2, 3, 5)]
+    rows = []
+    for name, X, k in tables:
+        start = perf_counter()
+        model = shoal.Optimal(k=k, seconds=60).fit(X)
+        gap = "proven" if model.proven_ else f"{100 * model.gap_:.2f} %"
+        rows.append([len(X), name, k, f"{perf_counter() - start:.1f}", gap])
+    write("optimal_beyond", [*markdown(["n", "data", "k", "seconds", "gap"], rows), ""])
+
+
+BEYOND = [
+    (40, 13, (5, 8, 10)),
+    (60, 13, (3, 5)),
+    (100, 13, (3, 4)),
+    (100, 2, (3, 8)),
+    (200, 13, (2, 3)),
+    (500, 2, (3,)),
+]
+
+
 KINDS = {
     "Gaussian, 2 attributes": lambda rng, n: rng.normal(size=(n, 2)),
     "Gaussian, 13 attributes": lambda rng, n: rng.normal(size=(n, 13)),
@@ -144,4 +169,8 @@ def write(name, lines):
 
 
 if __name__ == "__main__":
-    times() if "times" in sys.argv else main()
+    if "times" in sys.argv:
+        times()
+        beyond()
+    else:
+        main()

@@ -233,7 +233,7 @@ class Search:
         self.accept(labels, sse)
         state = np.array([88172645463325252], np.uint64)
         batch = max(1, 200_000 // len(rows) ** 2)
-        rounds = _ROUNDS if len(rows) <= 100 else _ROUNDS // 4
+        rounds = min(_ROUNDS, _ROUNDS * 10_000 // len(rows) ** 2)  # about as long for any n above 100
         for _ in range(0, rounds, batch):
             if self.proven or self.stopped():
                 break
@@ -274,7 +274,7 @@ class Search:
             if self.proven or self.stopped():
                 break
             steps = None if part == 1.0 else 20_000_000
-            self.finish(problem, generation.best, part * whole, _MOST_COLUMNS, _NODES_AT_MOST, steps)
+            self.finish(problem, generation.best, part * whole, _MOST_COLUMNS, generation.most_nodes, steps)
 
     def round_off(self, problem: Problem, prices: Prices, columns: Columns) -> None:
         """A good partition into groups of low reduced cost, few of them, or else of the linear program."""

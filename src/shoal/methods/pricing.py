@@ -23,7 +23,8 @@ Int = NDArray[np.int64]
 Stopped = Callable[[], bool]
 
 _ROOM = 4096  # groups of an anchor that a round of pricing can bring
-_KEEP = 4000  # groups that the linear program holds at most before those far from use are dropped
+_KEEP = 4000  # groups (or 8 n) that the linear program holds before those far from use are dropped
+_MOST_ROUNDS = 1000  # dropped groups may come back, so that there has to be an end
 _SMOOTH = 0.3  # how much of the best prices so far goes into the next
 
 
@@ -105,7 +106,7 @@ class Columns:
         from shoal.kernels.cover import Groups, masks_of
 
         sizes = np.array([len(key) for key in self.members])
-        members = np.zeros((len(sizes), self.problem.high), np.int32)
+        members = np.zeros((len(sizes), sizes.max()), np.int32)
         for row, key in zip(members, self.members, strict=True):
             row[: len(key)] = key
         masks = masks_of(members, sizes, (self.problem.n + 63) // 64)
@@ -168,6 +169,8 @@ class Generation:
     most_nodes: int
     converged: bool = False
     stuck: bool = False
+    rounds: int = 0
+    plain: bool = False  # whether the next round takes the proposed prices as they are
 
     def round(self, stopped: Stopped) -> None:
         """Solve, price, prove; sets `converged` or, where that is not possible, `stuck`."""
@@ -176,11 +179,12 @@ class Generation:
             self.stuck = True
             return
         value, prices, toll, reduced = solved
-        if len(reduced) > _KEEP:
-            self.columns.keep(reduced <= np.partition(reduced, _KEEP // 2)[_KEEP // 2])
-        smooth = _SMOOTH * (value - self.best.bound > 1e-3 * self.upper)
+        most = max(_KEEP, 8 * self.problem.n)
+        if len(reduced) > most:
+            self.columns.keep(reduced <= np.partition(reduced, most // 2)[most // 2])
+        smooth = 0.0 if self.plain or value - self.best.bound < 1e-3 * self.upper else _SMOOTH
         prices = smooth * self.best.record + (1 - smooth) * prices
-        prices = np.clip(prices, -self.upper, self.upper)
+        prices = np.clip(prices, -10 * self.upper, 10 * self.upper)
         toll = smooth * self.best.toll + (1 - smooth) * toll
         before = len(self.columns.known)
         lowest = self.price(prices, toll, stopped)
@@ -188,10 +192,13 @@ class Generation:
             self.stuck = stopped() or len(self.columns.known) == before
             return
         bound = float(prices.sum()) + self.problem.most_groups * (toll + lowest)
+        idle = len(self.columns.known) == before and bound <= self.best.bound + 1e-6 * self.upper
         if bound > self.best.bound:
             self.best = Prices(prices, toll + lowest, bound)
         self.converged = value - self.best.bound <= 1e-10 * self.upper + 0.01 * max(self.upper - value, 0.0)
-        self.stuck = not self.converged and smooth == 0 and len(self.columns.known) == before
+        self.rounds += 1
+        self.stuck = not self.converged and (idle and smooth == 0 or self.rounds == _MOST_ROUNDS)
+        self.plain = idle
 
     def price(self, prices: Float, toll: float, stopped: Stopped) -> float | None:
         """Add groups that cost less than their prices; the lowest reduced cost (at most 0), if all were seen."""
