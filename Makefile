@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate exactness papers docs pictures clean
+.PHONY: help demo test lint types unit bench bench-mdav bench-univariate exactness papers optimality docs pictures clean
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -14,6 +14,7 @@ help:
 	@echo "make bench-univariate  optimal groups of 1 000 000 values at several k, two minutes"
 	@echo "make exactness   four methods against brute force on 60 000 records"
 	@echo "make papers      all published tables rerun, some minutes; writes docs/reproduction.md"
+	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"
 
@@ -47,6 +48,10 @@ exactness: $(VENV)/.dev
 
 papers: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduce.py
+
+optimality: $(VENV)/.dev
+	$(BIN)/python benchmarks/optimality.py
+	$(BIN)/python benchmarks/optimality.py times
 
 pictures: $(VENV)/.dev
 	$(BIN)/python docs/pictures/draw.py

@@ -410,37 +410,6 @@ def split_group(X, group, k):
     return [*parts, sorted(free)]
 
 
-def partitions(records, k):
-    """All partitions into groups of at least k; each group holds the first record that is left."""
-    if not records:
-        yield []
-        return
-    first, others = records[0], records[1:]
-    for size in range(k - 1, len(others) + 1):
-        for chosen in itertools.combinations(others, size):
-            for further in partitions([i for i in others if i not in chosen], k):
-                yield [[first, *chosen], *further]
-
-
-def optimum(X, k, cost):
-    """The least cost of a partition into groups of at least k, by exhaustive search; cost is "sse" or "euclidean"."""
-    X = plain(X)
-    known = {}
-
-    def price(group):
-        key = tuple(group)
-        if key not in known:
-            known[key] = group_sse(X, group) if cost == "sse" else group_distances(X, group)
-        return known[key]
-
-    return min(sum(price(group) for group in groups) for groups in partitions(list(range(len(X))), k))
-
-
-def group_distances(X, group):
-    centroid = mean([X[i] for i in group])
-    return sum(math.sqrt(squared_distance(X[i], centroid)) for i in group)
-
-
 def spanning_tree(X):
     """Kruskal: the edges (d2, low, high) of the minimum spanning tree in ascending order."""
     X = plain(X)
@@ -708,3 +677,79 @@ def genetic(X, k, block, seeds, **settings):
         genes = evolved([X[i] for i in records], k, int(seed), **settings)
         groups += [[i for i, g in zip(records, genes, strict=True) if g == h] for h in range(max(genes) + 1)]
     return groups
+
+
+def optimum(X, k, cost="sse"):
+    """The least cost of all partitions into groups of at least k, by trying them all; and the first such groups."""
+    X = plain(X)
+    of_group = {"sse": group_sse, "euclidean": group_distances}[cost]
+    best = [math.inf, None]
+
+    def extend(groups, record):
+        if record == len(X):
+            if all(len(group) >= k for group in groups):
+                value = math.fsum(of_group(X, group) for group in groups)
+                if value < best[0]:
+                    best[:] = [value, [list(group) for group in groups]]
+            return
+        for group in groups:
+            group.append(record)
+            extend(groups, record + 1)
+            group.pop()
+        if (len(groups) + 1) * k <= len(X):
+            extend([*groups, [record]], record + 1)
+
+    extend([], 0)
+    return best[0], best[1]
+
+
+def group_distances(X, group):
+    """The sum of the Euclidean distances to the centroid."""
+    centroid = mean([X[i] for i in group])
+    return math.fsum(math.sqrt(squared_distance(X[i], centroid)) for i in group)
+
+
+def optimum_by_subsets(X, k):
+    """The least SSE, by the least SSE of every set of records: its first record's group, and the rest."""
+    X = plain(X)
+    n = len(X)
+    best = {0: 0.0}
+
+    def solve(rest):
+        if rest not in best:
+            records = [i for i in range(n) if rest >> i & 1]
+            values = []
+            for size in range(k, min(2 * k - 1, len(records)) + 1):
+                if 0 < len(records) - size < k:
+                    continue
+                for others in itertools.combinations(records[1:], size - 1):
+                    group = [records[0], *others]
+                    left = rest - sum(1 << i for i in group)
+                    values.append(cost_of(group) + solve(left))
+            best[rest] = min(values)
+        return best[rest]
+
+    @cache
+    def sse_of(group):
+        return group_sse(X, group)
+
+    def cost_of(group):
+        return sse_of(tuple(group))
+
+    return solve((1 << n) - 1)
+
+
+def lost_distance(X, labels):
+    """L_E in percent: the Euclidean distances to the group's centroid against those to the centroid of all."""
+    X = plain(X)
+    groups = [[i for i, label in enumerate(labels) if label == wanted] for wanted in sorted(set(labels))]
+    total = group_distances(X, range(len(X)))
+    return 100 * math.fsum(group_distances(X, group) for group in groups) / total if total else 0.0
+
+
+def lost_squares(X, labels):
+    """L_SSE in percent."""
+    X = plain(X)
+    groups = [[i for i, label in enumerate(labels) if label == wanted] for wanted in sorted(set(labels))]
+    total = group_sse(X, range(len(X)))
+    return 100 * sum(group_sse(X, group) for group in groups) / total if total else 0.0

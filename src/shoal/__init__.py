@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
+    from shoal.measures import l_e, l_sse
     from shoal.methods import (
         CBFS,
         DBA,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         Genetic,
         MSTPartition,
         MuApprox,
+        Optimal,
         PathMHM,
         UnivariateOptimal,
     )
@@ -39,6 +41,7 @@ _HOMES = {
     "MDAV": "shoal.methods",
     "MSTPartition": "shoal.methods",
     "MuApprox": "shoal.methods",
+    "Optimal": "shoal.methods",
     "Partition": "shoal.partition",
     "PathMHM": "shoal.methods",
     "Release": "shoal.release",
@@ -49,6 +52,8 @@ _HOMES = {
     "VMDAV": "shoal.methods",
     "anonymize": "shoal.pipeline",
     "inspect": "shoal.inspection",
+    "l_e": "shoal.measures",
+    "l_sse": "shoal.measures",
     "verify": "shoal.verification",
 }
 
@@ -64,6 +69,7 @@ __all__ = [
     "Genetic",
     "MSTPartition",
     "MuApprox",
+    "Optimal",
     "Partition",
     "PathMHM",
     "Release",
@@ -72,6 +78,8 @@ __all__ = [
     "UnivariateOptimal",
     "anonymize",
     "inspect",
+    "l_e",
+    "l_sse",
     "verify",
 ]
 

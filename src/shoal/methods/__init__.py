@@ -13,6 +13,7 @@ from shoal.methods.imhm import IMHM
 from shoal.methods.mdav import MDAV
 from shoal.methods.mst_partition import MSTPartition
 from shoal.methods.mu_approx import MuApprox
+from shoal.methods.optimal import Optimal
 from shoal.methods.path_mhm import PathMHM
 from shoal.methods.tfrp import TFRP
 from shoal.methods.univariate_optimal import UnivariateOptimal
@@ -37,6 +38,7 @@ __all__ = [
     "UnivariateOptimal",
     "method_of",
 ]
+__all__ = ["CBFS", "MDAV", "METHODS", "TFRP", "VMDAV", "Microaggregator", "Optimal", "Progress", "method_of"]
 
 METHODS: dict[str, type[Microaggregator]] = {
     "mdav": MDAV,
@@ -52,6 +54,7 @@ METHODS: dict[str, type[Microaggregator]] = {
     "path-mhm": PathMHM,
     "imhm": IMHM,
     "univariate-optimal": UnivariateOptimal,
+    "optimal": Optimal,
 }
 """Every method under the name that `method=` and the command line take."""
 
