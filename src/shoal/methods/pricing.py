@@ -197,7 +197,7 @@ class Generation:
             self.best = Prices(prices, toll + lowest, bound)
         self.converged = value - self.best.bound <= 1e-10 * self.upper + 0.01 * max(self.upper - value, 0.0)
         self.rounds += 1
-        self.stuck = not self.converged and (idle and smooth == 0 or self.rounds == _MOST_ROUNDS)
+        self.stuck = not self.converged and ((idle and smooth == 0) or self.rounds == _MOST_ROUNDS)
         self.plain = idle
 
     def price(self, prices: Float, toll: float, stopped: Stopped) -> float | None:
