@@ -13,6 +13,7 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from sklearn.base import clone
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))
@@ -41,6 +42,8 @@ NAMES = {"tarragona": "Tarragona", "census": "Census", "eia": "EIA"}
 Row = tuple[str, str, int, float | None, float, float]
 """Data, method, k, published figure, our figure, seconds."""
 
+COMPILED: set[tuple[type, str]] = set()
+
 data = cache(lambda name: points_of(SHARED, name))
 
 
@@ -49,6 +52,10 @@ def loss(model: Microaggregator) -> float:
 
 
 def timed(model: Microaggregator, X: np.ndarray, measure: Callable = loss) -> tuple[float, float]:
+    way = str({name: value for name, value in model.get_params().items() if name not in ("k", "random_state")})
+    if (type(model), way) not in COMPILED:  # no time includes a compilation
+        clone(model).fit(X)
+        COMPILED.add((type(model), way))
     begin = perf_counter()
     model.fit(X)
     return measure(model), perf_counter() - begin
@@ -78,7 +85,7 @@ def mdav() -> Iterator[Row]:
 def mdav_generic() -> Iterator[Row]:
     """MDAV-generic
 
-    Rebollo-Monedero et al. (2013), Table 1, the column of MDAV, as 100 D: `MDAV(until="3k")`.
+    Rebollo-Monedero, Forné and Soriano (2011), Table 1, the column of MDAV, as 100 D: `MDAV(until="3k")`.
     """
     table, X = PUBLISHED["pcl_census"], data("census")
     published = [round(100 * figure, 4) for figure in table["mdav"]]
@@ -133,7 +140,7 @@ def density() -> Iterator[Row]:
         X = data(name)
 
         def phase_two(k: int, X: np.ndarray = X) -> tuple[float, float]:
-            return timed(MDAV(k=k), X, lambda model: second_phase(X, model.labels_, k))
+            return timed(MDAV(k=k), X, lambda model: second_phase(X, model.labels_.copy(), k))
 
         yield from rows_of(name, "MDAV, second phase of DBA", table["k"], table[name]["mdav_2"], phase_two)
 
