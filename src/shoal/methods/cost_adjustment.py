@@ -1,0 +1,316 @@
+"""Costs that give every cell its prescribed share of the points: Levenberg-Marquardt, as the PCL paper has it.
+
+A point x belongs to the cell q where |x - centre_q|^2 + cost_q is least. The shares p_Q(c) of the cells follow
+from the costs c, and p(c) = p_Q(c) - p_0 = 0 is solved as a least-squares problem:
+
+1. The Jacobian J by finite differences: the cost of one cell at a time is raised until 5 % of its points leave
+   (Brent's method), each for its second-best cell. One pass over the points gives all columns.
+2. Its symmetric part, without positive eigenvalues: the nearest negative semidefinite matrix.
+3. A direction d from (J'J + mu D) d = -J'p, where D is the diagonal of J'J (Marquardt) or the identity (Tychonov).
+4. Backtracking along d by Armijo's rule on |p|^2.
+
+The method needs some hundred points in a cell: below, the shares are no smooth function of the costs. It ends
+within a record or so of each size, not on it; where the data are tied it may end farther off, and says how far.
+
+Cost: one pass over points times cells, then for each step only over the points near a border; O(n) memory beside
+the Jacobian, which is dense up to 200 cells and sparse beyond.
+
+Reference: D. Rebollo-Monedero, J. Forné, E. Pallarès and J. Parra-Arnau, A modification of the Lloyd algorithm for
+k-anonymous quantization, Information Sciences 222 (2013) 185-202, Appendix A.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import ShoalError
+from shoal.parameters import Number, OneOf, Whole
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Cells = NDArray[np.int32]
+
+_MOST_DENSE = 200  # cells up to which the Jacobian is a dense matrix and loses its positive eigenvalues
+_ARMIJO = 1e-4  # part of the decrease foreseen that a step must bring
+_HALVINGS = 12
+_FAILURES = 4  # directions in a row along which nothing is gained
+_LEAST_MU, _MOST_MU = 1e-12, 1e6
+_FLAT = 1e-9  # rises and curvatures below this part of the largest count as this part
+_CG_ROUNDS, _CG_RESIDUAL = 1000, 1e-8
+
+
+class Adjusted(NamedTuple):
+    """Costs and what comes of them."""
+
+    costs: Float
+    counts: Int  # records in each cell
+    labels: Int  # the cell of each record
+    iterations: int
+    error: float  # records by which the cell farthest off misses its size
+
+
+def adjust_costs(
+    points: Float,
+    centres: Float,
+    sizes: ArrayLike,
+    costs: ArrayLike | None = None,
+    *,
+    damping: str = "marquardt",
+    mu: float = 1e-3,
+    iterations: int = 300,
+    tolerance: float = 1.0,
+    change: float = 0.05,
+) -> Adjusted:
+    """Find costs under which each cell holds its share of the points.
+
+    Parameters
+    ----------
+    points : array of shape (n, m)
+        The records.
+    centres : array of shape (cells, m)
+        One for each cell; they stay where they are.
+    sizes : array of shape (cells,)
+        Records or shares, all above 0; only their proportions matter.
+    costs : array of shape (cells,), optional
+        Where to begin; zeros if not given. Only differences of costs matter; their mean is kept.
+    damping : {"marquardt", "tychonov"}
+        What mu multiplies: the diagonal of J'J, or the identity (times the mean of that diagonal, so that mu has
+        no unit).
+    mu : float
+        The damping to begin with. It is divided by 10 after a full step and multiplied by 10 after a failed one.
+    iterations : int
+        Steps at most.
+    tolerance : float
+        Stop when no cell misses its size by more records than this.
+    change : float
+        The share of a cell's points that leave when its column of the Jacobian is taken. It is halved whenever a
+        direction fails, because what is left to move is then finer than the Jacobian sees.
+
+    Notes
+    -----
+    A cell without points has no column in the Jacobian. It is given a cost once at which it takes its size from
+    the points nearest to it, and no later step may empty a cell. If a cell stays empty all the same (its centre
+    equals another), the count says so and the caller should move its centre.
+    """
+    damping = OneOf(("marquardt", "tychonov")).check("damping", damping)
+    mu = Number(0.0).check("mu", mu)
+    change = Number(0.0, 1.0).check("change", change)
+    tolerance = Number(0.0).check("tolerance", tolerance)
+    iterations = Whole(0).check("iterations", iterations)
+    problem = Problem(points, centres, sizes)
+    state = problem.fill_empty(problem.look(problem.first_costs(costs)))
+    done = failures = 0
+    while done < iterations and failures < _FAILURES and problem.error(state) > tolerance:
+        done += 1
+        step, slope = direction(state, problem.residual(state.counts), change, damping, mu)
+        share, there = problem.backtrack(state, step, slope)
+        if there is None:
+            failures += 1
+            mu, change = min(max(10 * mu, _LEAST_MU), _MOST_MU), change / 2
+            continue
+        failures = 0
+        state = problem.look(there)
+        if share == 1.0:
+            mu = max(mu / 10, min(mu, _LEAST_MU))
+    return Adjusted(state.costs, state.counts, state.best.astype(np.int64), done, problem.error(state))
+
+
+class State(NamedTuple):
+    """Costs, and how the points lie under them."""
+
+    costs: Float
+    best: Cells  # the cell of each point
+    second: Cells  # the cell it would go to next
+    gap: Float  # how much its cell's cost may rise before it goes
+    counts: Int
+
+
+class Problem:
+    """Points, centres and sizes, and the shares that costs give."""
+
+    def __init__(self, points: Float, centres: Float, sizes: ArrayLike) -> None:
+        self.points = np.ascontiguousarray(points, float)
+        self.across = np.ascontiguousarray(np.asarray(centres, float).T)
+        self.cells = self.across.shape[1]
+        shares = np.asarray(sizes, float)
+        if shares.shape != (self.cells,):
+            raise ShoalError(f"sizes must be one for each of {self.cells} centres, not {shares.size}")
+        if not (np.isfinite(shares).all() and (shares > 0).all()):
+            raise ShoalError("sizes must be numbers above 0; leave out the cells that shall be empty")
+        self.shares = shares / shares.sum()
+        self.wanted = self.shares * len(self.points)
+        reach = np.abs(self.points).max(axis=0) + np.abs(self.across).max(axis=1)
+        self.rounding = 1e-14 * float(reach @ reach)  # more than the error of a gap
+
+    def first_costs(self, costs: ArrayLike | None) -> Float:
+        """The costs given, or zeros."""
+        first = np.zeros(self.cells) if costs is None else np.array(costs, float)
+        if first.shape != (self.cells,) or not np.isfinite(first).all():
+            raise ShoalError(f"costs must be one finite number for each of {self.cells} centres")
+        return first
+
+    def look(self, costs: Float) -> State:
+        """One pass over the points."""
+        from shoal.kernels.shift import two_best
+
+        n = len(self.points)
+        best, second, gap = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+        two_best(self.points, self.across, costs, best, second, gap)
+        return State(costs, best, second, gap, np.bincount(best, minlength=self.cells))
+
+    def residual(self, counts: Int) -> Float:
+        """p(c): the shares less the prescribed ones."""
+        return np.asarray(counts / len(self.points) - self.shares)
+
+    def error(self, state: State) -> float:
+        """Records by which the cell farthest off misses its size."""
+        return float(np.abs(state.counts - self.wanted).max())
+
+    def fill_empty(self, state: State) -> State:
+        """Lower the cost of each cell without points until it takes its size from those nearest to it."""
+        empty = np.flatnonzero(state.counts == 0)
+        if not empty.size or len(self.points) < 2:
+            return state
+        costs = state.costs.copy()
+        paid = self.values(state.best, costs)
+        for q in map(int, empty):
+            here = self.values(q, costs)
+            most = min(max(round(self.wanted[q]), 1), len(paid) - 1)
+            lead = np.partition(here - paid, [most - 1, most])[most - 1 : most + 1].mean()
+            costs[q] -= lead
+            paid = np.minimum(paid, here - lead)
+        filled = self.look(costs + (state.costs - costs).mean())
+        return filled if square(self.residual(filled.counts)) < square(self.residual(state.counts)) else state
+
+    def values(self, cells: Cells | int, costs: Float) -> Float:
+        """Squared distance + cost of each point in a cell."""
+        away = self.points - self.across.T[cells]
+        return np.asarray(np.einsum("ij,ij->i", away, away) + costs[cells])
+
+    def backtrack(self, state: State, step: Float, slope: float) -> tuple[float, Float | None]:
+        """The first of the shares 1, 1/2, 1/4 ... of a step that gains enough, and the costs there.
+
+        |p|^2 must fall by a part of what its slope foresees (Armijo), and no cell may lose its last point.
+        """
+        from shoal.kernels.shift import count_shifted
+
+        now = square(self.residual(state.counts))
+        filled = state.counts > 0
+        share = 1.0
+        for _ in range(_HALVINGS):
+            costs = state.costs + share * step
+            rise = share * (step - step.min()) * (1 + 1e-9) + self.rounding
+            counts = count_shifted(self.points, self.across, costs, state.best, state.gap, rise)
+            then = square(self.residual(counts))
+            if then < now and then <= now + 2 * _ARMIJO * share * slope and (counts[filled] > 0).all():
+                return share, costs
+            share /= 2
+        return share, None
+
+
+def square(vector: Float) -> float:
+    """The squared length of a vector."""
+    return float(vector @ vector)
+
+
+def direction(state: State, residual: Float, change: float, damping: str, mu: float) -> tuple[Float, float]:
+    """The step of costs that solves the damped normal equation, and the slope of |p|^2 / 2 along it."""
+    cells = len(residual)
+    rows, columns, entries, unit = finite_differences(state, change)
+    matrix = (Dense if cells <= _MOST_DENSE else Sparse)(rows, columns, entries, cells)
+    diagonal = matrix.squared_diagonal()
+    if not diagonal.any():
+        return np.zeros(cells), 0.0
+    if damping == "marquardt":
+        weights = np.maximum(diagonal, _FLAT * diagonal.max())
+    else:
+        weights = np.full(cells, diagonal.mean())
+    gradient = matrix.times(residual)
+    step = matrix.solve(mu * weights, -gradient)
+    return (step - step.mean()) * unit, float(gradient @ step)
+
+
+def finite_differences(state: State, change: float) -> tuple[Int, Int, Float, float]:
+    """The Jacobian's entries, each place once, and the unit of cost they are for: the mean rise.
+
+    Column q says where the points of cell q go when its cost rises so far that the share `change` of them leave.
+    """
+    from shoal.kernels.shift import rises
+
+    n, cells = len(state.best), len(state.costs)
+    rise = rises(state.best, state.gap, state.counts, change)
+    rise = np.where(state.counts > 0, np.maximum(rise, _FLAT * rise.max()), 0.0)
+    leaving = state.gap < rise[state.best]
+    moves = state.second[leaving] * np.int64(cells) + state.best[leaving]
+    places, counts = np.unique(moves, return_counts=True)
+    rows, columns = np.divmod(places, cells)
+    unit = float(rise.sum() / max(np.count_nonzero(rise), 1))
+    entries = counts / n / (rise[columns] / unit)
+    losses = np.bincount(columns, entries, cells)
+    own = np.arange(cells)
+    return np.concatenate([rows, own]), np.concatenate([columns, own]), np.concatenate([entries, -losses]), unit
+
+
+class Dense:
+    """The symmetric part of a Jacobian without its positive eigenvalues: the nearest negative semidefinite one."""
+
+    def __init__(self, rows: Int, columns: Int, entries: Float, cells: int) -> None:
+        whole = np.zeros((cells, cells))
+        whole[rows, columns] = entries
+        eigenvalues, vectors = np.linalg.eigh((whole + whole.T) / 2)
+        self.whole = (vectors * np.minimum(eigenvalues, 0.0)) @ vectors.T
+
+    def times(self, vector: Float) -> Float:
+        """J times a vector."""
+        return np.asarray(self.whole @ vector)
+
+    def squared_diagonal(self) -> Float:
+        """The diagonal of J'J."""
+        return np.asarray((self.whole * self.whole).sum(axis=0))
+
+    def solve(self, damping: Float, right: Float) -> Float:
+        """The solution d of (J'J + damping) d = right; damping is a diagonal."""
+        return np.asarray(np.linalg.lstsq(self.whole @ self.whole + np.diag(damping), right, rcond=None)[0])
+
+
+class Sparse:
+    """The symmetric part of a Jacobian by its entries; what little is positive in its spectrum stays.
+
+    J'J is positive semidefinite all the same, so that conjugate gradients hold.
+    """
+
+    def __init__(self, rows: Int, columns: Int, entries: Float, cells: int) -> None:
+        there = np.concatenate([rows * cells + columns, columns * cells + rows])
+        places, where = np.unique(there, return_inverse=True)
+        self.cells = cells
+        self.rows, self.columns = np.divmod(places, cells)
+        self.entries = np.bincount(where, np.concatenate([entries, entries]) / 2)
+
+    def times(self, vector: Float) -> Float:
+        """J times a vector."""
+        return np.asarray(np.bincount(self.rows, self.entries * vector[self.columns], self.cells), float)
+
+    def squared_diagonal(self) -> Float:
+        """The diagonal of J'J."""
+        return np.asarray(np.bincount(self.rows, self.entries * self.entries, self.cells), float)
+
+    def solve(self, damping: Float, right: Float) -> Float:
+        """The solution d of (J'J + damping) d = right, by conjugate gradients with the diagonal divided out."""
+        scale = self.squared_diagonal() + damping
+        scale[scale == 0] = 1.0
+        solution = np.zeros(self.cells)
+        residual = right
+        search = residual / scale
+        rest = first = float(residual @ search)
+        for _ in range(_CG_ROUNDS):
+            if rest <= _CG_RESIDUAL**2 * first:
+                break
+            image = self.times(self.times(search)) + damping * search
+            length = rest / float(search @ image)
+            solution = solution + length * search
+            residual = residual - length * image
+            scaled = residual / scale
+            rest, before = float(residual @ scaled), rest
+            search = scaled + rest / before * search
+        return solution
