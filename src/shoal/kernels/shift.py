@@ -2,12 +2,16 @@
 
 A point x belongs to the cell q where |x - centre_q|^2 + cost_q is least, the lowest of equals. Its gap is how much
 the cost of that cell may rise before the point leaves for its second-best cell.
+
+When costs shift by little, most points stay where they are. Of those only a lower bound of the gap is kept, and
+the second-best cell is UNKNOWN until somebody asks.
 """
 
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
 
+UNKNOWN = -1
 _EPSILON = 2.0**-52
 
 
@@ -69,6 +73,45 @@ def count_shifted(points: Array, across: Array, costs: Array, best: Array, gap: 
             b = two_best_of(values)[0]
         counts[b] += 1
     return counts
+
+
+@kernel
+def shift(
+    points: Array, across: Array, costs: Array, rise: Array, best: Array, second: Array, gap: Array, counts: Array
+) -> None:
+    """Bring best cells, second-best cells, gaps and counts to new costs, looking only at points that may leave."""
+    values = np.empty(costs.size)
+    for i in range(points.shape[0]):
+        b = best[i]
+        if gap[i] > rise[b]:
+            gap[i] -= rise[b]
+            second[i] = UNKNOWN
+            continue
+        values_at(points, i, across, costs, values)
+        best[i], second[i] = two_best_of(values)
+        gap[i] = values[second[i]] - values[best[i]]
+        counts[b] -= 1
+        counts[best[i]] += 1
+
+
+@kernel
+def uncover(
+    points: Array, across: Array, costs: Array, limit: Array, best: Array, second: Array, gap: Array
+) -> int:
+    """Find the second-best cell and the gap of the points whose gap may be below the limit of their cell.
+
+    Returns how many there were.
+    """
+    values = np.empty(costs.size)
+    found = 0
+    for i in range(points.shape[0]):
+        if second[i] == UNKNOWN and gap[i] < limit[best[i]]:
+            values_at(points, i, across, costs, values)
+            values[best[i]], here = np.inf, values[best[i]]
+            second[i] = values.argmin()
+            gap[i] = max(values[second[i]] - here, 0.0)
+            found += 1
+    return found
 
 
 @inner

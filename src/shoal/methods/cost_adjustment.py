@@ -103,14 +103,14 @@ def adjust_costs(
     done = failures = 0
     while done < iterations and failures < _FAILURES and problem.error(state) > tolerance:
         done += 1
-        step, slope = direction(state, problem.residual(state.counts), change, damping, mu)
-        share, there = problem.backtrack(state, step, slope)
-        if there is None:
+        step, slope = direction(problem.jacobian(state, change), problem.residual(state.counts), damping, mu)
+        share = problem.backtrack(state, step, slope)
+        if share is None:
             failures += 1
             mu, change = min(max(10 * mu, _LEAST_MU), _MOST_MU), change / 2
             continue
         failures = 0
-        state = problem.look(there)
+        state = problem.shifted(state, share * step)
         if share == 1.0:
             mu = max(mu / 10, min(mu, _LEAST_MU))
     return Adjusted(state.costs, state.counts, state.best.astype(np.int64), done, problem.error(state))
@@ -121,8 +121,8 @@ class State(NamedTuple):
 
     costs: Float
     best: Cells  # the cell of each point
-    second: Cells  # the cell it would go to next
-    gap: Float  # how much its cell's cost may rise before it goes
+    second: Cells  # the cell it would go to next; UNKNOWN for many that are far from a border
+    gap: Float  # how much its cell's cost may rise before it goes; then a lower bound
     counts: Int
 
 
@@ -167,29 +167,46 @@ class Problem:
         """Records by which the cell farthest off misses its size."""
         return float(np.abs(state.counts - self.wanted).max())
 
+    def shifted(self, state: State, step: Float) -> State:
+        """The state after a step; the arrays of the old one are used up."""
+        from shoal.kernels.shift import shift
+
+        costs = state.costs + step
+        _, best, second, gap, counts = state
+        shift(self.points, self.across, costs, self.rise(costs, step), best, second, gap, counts)
+        return State(costs, best, second, gap, counts)
+
+    def rise(self, costs: Float, step: Float) -> Float:
+        """How much a step lifts each cell against the one lifted least, and a little for rounding."""
+        return np.asarray((step - step.min()) * (1 + 1e-9) + (self.rounding + 1e-14 * np.abs(costs).max()))
+
     def fill_empty(self, state: State) -> State:
-        """Lower the cost of each cell without points until it takes its size from those nearest to it."""
-        empty = np.flatnonzero(state.counts == 0)
-        if not empty.size or len(self.points) < 2:
-            return state
-        costs = state.costs.copy()
-        paid = self.values(state.best, costs)
-        for q in map(int, empty):
-            here = self.values(q, costs)
-            most = min(max(round(self.wanted[q]), 1), len(paid) - 1)
-            lead = np.partition(here - paid, [most - 1, most])[most - 1 : most + 1].mean()
-            costs[q] -= lead
-            paid = np.minimum(paid, here - lead)
-        filled = self.look(costs + (state.costs - costs).mean())
-        return filled if square(self.residual(filled.counts)) < square(self.residual(state.counts)) else state
+        """Lower the cost of each cell without points until it takes its size from those nearest to it.
+
+        Again, if that has emptied others, as long as |p|^2 falls.
+        """
+        while not state.counts.all() and len(self.points) > 1:
+            costs = state.costs.copy()
+            paid = self.values(state.best, costs)
+            for q in map(int, np.flatnonzero(state.counts == 0)):
+                here = self.values(q, costs)
+                most = min(max(round(self.wanted[q]), 1), len(paid) - 1)
+                lead = np.partition(here - paid, [most - 1, most])[most - 1 : most + 1].mean()
+                costs[q] -= lead
+                paid = np.minimum(paid, here - lead)
+            filled = self.look(costs + (state.costs - costs).mean())
+            if square(self.residual(filled.counts)) >= square(self.residual(state.counts)):
+                break
+            state = filled
+        return state
 
     def values(self, cells: Cells | int, costs: Float) -> Float:
         """Squared distance + cost of each point in a cell."""
         away = self.points - self.across.T[cells]
         return np.asarray(np.einsum("ij,ij->i", away, away) + costs[cells])
 
-    def backtrack(self, state: State, step: Float, slope: float) -> tuple[float, Float | None]:
-        """The first of the shares 1, 1/2, 1/4 ... of a step that gains enough, and the costs there.
+    def backtrack(self, state: State, step: Float, slope: float) -> float | None:
+        """The first of the shares 1, 1/2, 1/4 ... of a step that gains enough.
 
         |p|^2 must fall by a part of what its slope foresees (Armijo), and no cell may lose its last point.
         """
@@ -200,13 +217,43 @@ class Problem:
         share = 1.0
         for _ in range(_HALVINGS):
             costs = state.costs + share * step
-            rise = share * (step - step.min()) * (1 + 1e-9) + self.rounding
+            rise = self.rise(costs, share * step)
             counts = count_shifted(self.points, self.across, costs, state.best, state.gap, rise)
             then = square(self.residual(counts))
             if then < now and then <= now + 2 * _ARMIJO * share * slope and (counts[filled] > 0).all():
-                return share, costs
+                return share
             share /= 2
-        return share, None
+        return None
+
+    def jacobian(self, state: State, change: float) -> "Jacobian":
+        """Finite differences: where the points of each cell go when the share `change` of them leave."""
+        from shoal.kernels.shift import rises, uncover
+
+        _, best, second, gap, counts = state
+        while True:
+            rise = rises(best, gap, counts, change)
+            rise = np.where(counts > 0, np.maximum(rise, _FLAT * rise.max()), 0.0)
+            if not uncover(self.points, self.across, state.costs, 2 * rise, best, second, gap):
+                break
+        leaving = gap < rise[best]
+        places, moves = np.unique(second[leaving] * np.int64(self.cells) + best[leaving], return_counts=True)
+        rows, columns = np.divmod(places, self.cells)
+        unit = float(rise.sum() / max(np.count_nonzero(rise), 1))
+        entries = moves / len(best) / (rise[columns] / unit)
+        losses = np.bincount(columns, entries, self.cells)
+        own = np.arange(self.cells)
+        return Jacobian(
+            np.concatenate([rows, own]), np.concatenate([columns, own]), np.concatenate([entries, -losses]), unit
+        )
+
+
+class Jacobian(NamedTuple):
+    """The entries of a Jacobian, each place once, as they come from finite differences."""
+
+    rows: Int
+    columns: Int
+    entries: Float
+    unit: float  # of cost, for which the entries hold: the mean rise
 
 
 def square(vector: Float) -> float:
@@ -214,11 +261,10 @@ def square(vector: Float) -> float:
     return float(vector @ vector)
 
 
-def direction(state: State, residual: Float, change: float, damping: str, mu: float) -> tuple[Float, float]:
+def direction(jacobian: Jacobian, residual: Float, damping: str, mu: float) -> tuple[Float, float]:
     """The step of costs that solves the damped normal equation, and the slope of |p|^2 / 2 along it."""
     cells = len(residual)
-    rows, columns, entries, unit = finite_differences(state, change)
-    matrix = (Dense if cells <= _MOST_DENSE else Sparse)(rows, columns, entries, cells)
+    matrix = (Dense if cells <= _MOST_DENSE else Sparse)(jacobian, cells)
     diagonal = matrix.squared_diagonal()
     if not diagonal.any():
         return np.zeros(cells), 0.0
@@ -228,36 +274,15 @@ def direction(state: State, residual: Float, change: float, damping: str, mu: fl
         weights = np.full(cells, diagonal.mean())
     gradient = matrix.times(residual)
     step = matrix.solve(mu * weights, -gradient)
-    return (step - step.mean()) * unit, float(gradient @ step)
-
-
-def finite_differences(state: State, change: float) -> tuple[Int, Int, Float, float]:
-    """The Jacobian's entries, each place once, and the unit of cost they are for: the mean rise.
-
-    Column q says where the points of cell q go when its cost rises so far that the share `change` of them leave.
-    """
-    from shoal.kernels.shift import rises
-
-    n, cells = len(state.best), len(state.costs)
-    rise = rises(state.best, state.gap, state.counts, change)
-    rise = np.where(state.counts > 0, np.maximum(rise, _FLAT * rise.max()), 0.0)
-    leaving = state.gap < rise[state.best]
-    moves = state.second[leaving] * np.int64(cells) + state.best[leaving]
-    places, counts = np.unique(moves, return_counts=True)
-    rows, columns = np.divmod(places, cells)
-    unit = float(rise.sum() / max(np.count_nonzero(rise), 1))
-    entries = counts / n / (rise[columns] / unit)
-    losses = np.bincount(columns, entries, cells)
-    own = np.arange(cells)
-    return np.concatenate([rows, own]), np.concatenate([columns, own]), np.concatenate([entries, -losses]), unit
+    return (step - step.mean()) * jacobian.unit, float(gradient @ step)
 
 
 class Dense:
     """The symmetric part of a Jacobian without its positive eigenvalues: the nearest negative semidefinite one."""
 
-    def __init__(self, rows: Int, columns: Int, entries: Float, cells: int) -> None:
+    def __init__(self, jacobian: Jacobian, cells: int) -> None:
         whole = np.zeros((cells, cells))
-        whole[rows, columns] = entries
+        whole[jacobian.rows, jacobian.columns] = jacobian.entries
         eigenvalues, vectors = np.linalg.eigh((whole + whole.T) / 2)
         self.whole = (vectors * np.minimum(eigenvalues, 0.0)) @ vectors.T
 
@@ -280,7 +305,8 @@ class Sparse:
     J'J is positive semidefinite all the same, so that conjugate gradients hold.
     """
 
-    def __init__(self, rows: Int, columns: Int, entries: Float, cells: int) -> None:
+    def __init__(self, jacobian: Jacobian, cells: int) -> None:
+        rows, columns, entries, _ = jacobian
         there = np.concatenate([rows * cells + columns, columns * cells + rows])
         places, where = np.unique(there, return_inverse=True)
         self.cells = cells
