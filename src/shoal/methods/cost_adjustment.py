@@ -5,7 +5,7 @@ from the costs c, and p(c) = p_Q(c) - p_0 = 0 is solved as a least-squares probl
 
 1. The Jacobian J by finite differences: the cost of one cell at a time is raised until 5 % of its points leave
    (Brent's method), each for its second-best cell. One pass over the points gives all columns.
-2. Its symmetric part, without positive eigenvalues: the nearest negative semidefinite matrix.
+2. A symmetric negative semidefinite matrix near it, as the true one is: see `refinement`.
 3. A direction d from (J'J + mu D) d = -J'p, where D is the diagonal of J'J (Marquardt) or the identity (Tychonov).
 4. Backtracking along d by Armijo's rule on |p|^2.
 
@@ -35,7 +35,7 @@ _MOST_DENSE = 200  # cells up to which the Jacobian is a dense matrix and loses 
 _ARMIJO = 1e-4  # part of the decrease foreseen that a step must bring
 _HALVINGS = 12
 _FAILURES = 4  # directions in a row along which nothing is gained
-_LEAST_MU, _MOST_MU = 1e-12, 1e6
+_LEAST_MU, _MOST_MU = 1e-10, 1e6
 _FLAT = 1e-9  # rises and curvatures below this part of the largest count as this part
 _CG_ROUNDS, _CG_RESIDUAL = 1000, 1e-8
 
@@ -61,6 +61,7 @@ def adjust_costs(
     iterations: int = 300,
     tolerance: float = 1.0,
     change: float = 0.05,
+    refinement: str = "balanced",
 ) -> Adjusted:
     """Find costs under which each cell holds its share of the points.
 
@@ -84,8 +85,13 @@ def adjust_costs(
     tolerance : float
         Stop when no cell misses its size by more records than this.
     change : float
-        The share of a cell's points that leave when its column of the Jacobian is taken. It is halved whenever a
-        direction fails, because what is left to move is then finer than the Jacobian sees.
+        The share of a cell's points that leave when its column of the Jacobian is taken. It is halved while
+        directions fail, because what is left to move is then finer than the Jacobian sees.
+    refinement : {"balanced", "nearest"}
+        How the estimated Jacobian is made symmetric and negative semidefinite. "nearest" is the paper's: the
+        symmetric part, positive eigenvalues set to zero; above 200 cells the symmetric part alone. "balanced"
+        takes the symmetric part off the diagonal and the diagonal from it, so that a common rise of all costs
+        moves no point: a Laplacian, semidefinite as it stands. It needs far fewer points in a cell.
 
     Notes
     -----
@@ -98,21 +104,23 @@ def adjust_costs(
     change = Number(0.0, 1.0).check("change", change)
     tolerance = Number(0.0).check("tolerance", tolerance)
     iterations = Whole(0).check("iterations", iterations)
+    balanced = OneOf(("balanced", "nearest")).check("refinement", refinement) == "balanced"
     problem = Problem(points, centres, sizes)
     state = problem.fill_empty(problem.look(problem.first_costs(costs)))
     done = failures = 0
     while done < iterations and failures < _FAILURES and problem.error(state) > tolerance:
         done += 1
-        step, slope = direction(problem.jacobian(state, change), problem.residual(state.counts), damping, mu)
+        jacobian = symmetric(problem.jacobian(state, change / 2**failures), balanced)
+        step, slope = direction(jacobian, problem.residual(state.counts), damping, max(mu, _LEAST_MU))
         share = problem.backtrack(state, step, slope)
         if share is None:
             failures += 1
-            mu, change = min(max(10 * mu, _LEAST_MU), _MOST_MU), change / 2
+            mu = min(max(10 * mu, _LEAST_MU), _MOST_MU)
             continue
         failures = 0
         state = problem.shifted(state, share * step)
         if share == 1.0:
-            mu = max(mu / 10, min(mu, _LEAST_MU))
+            mu /= 10
     return Adjusted(state.costs, state.counts, state.best.astype(np.int64), done, problem.error(state))
 
 
@@ -240,20 +248,17 @@ class Problem:
         rows, columns = np.divmod(places, self.cells)
         unit = float(rise.sum() / max(np.count_nonzero(rise), 1))
         entries = moves / len(best) / (rise[columns] / unit)
-        losses = np.bincount(columns, entries, self.cells)
-        own = np.arange(self.cells)
-        return Jacobian(
-            np.concatenate([rows, own]), np.concatenate([columns, own]), np.concatenate([entries, -losses]), unit
-        )
+        return Jacobian(rows, columns, entries, -sums_of(columns, entries, self.cells), unit)
 
 
 class Jacobian(NamedTuple):
-    """The entries of a Jacobian, each place once, as they come from finite differences."""
+    """The entries of a Jacobian off its diagonal and the diagonal, for costs in a unit of their own."""
 
     rows: Int
     columns: Int
     entries: Float
-    unit: float  # of cost, for which the entries hold: the mean rise
+    diagonal: Float
+    unit: float  # the mean rise
 
 
 def square(vector: Float) -> float:
@@ -261,71 +266,85 @@ def square(vector: Float) -> float:
     return float(vector @ vector)
 
 
+def sums_of(places: Int, entries: Float, cells: int) -> Float:
+    """The sum of the entries at each place."""
+    return np.asarray(np.bincount(places, entries, cells), float)
+
+
+def symmetric(jacobian: Jacobian, balanced: bool) -> Jacobian:
+    """The symmetric part; balanced, its diagonal makes every row sum to zero."""
+    rows, columns, entries, diagonal, unit = jacobian
+    cells = len(diagonal)
+    both = np.concatenate([rows * cells + columns, columns * cells + rows])
+    places, where = np.unique(both, return_inverse=True)
+    halves = np.bincount(where, np.concatenate([entries, entries]) / 2, len(places)).astype(float)
+    rows, columns = np.divmod(places, cells)
+    if balanced:
+        diagonal = -sums_of(rows, halves, cells)
+    return Jacobian(rows, columns, halves, diagonal, unit)
+
+
 def direction(jacobian: Jacobian, residual: Float, damping: str, mu: float) -> tuple[Float, float]:
     """The step of costs that solves the damped normal equation, and the slope of |p|^2 / 2 along it."""
     cells = len(residual)
-    matrix = (Dense if cells <= _MOST_DENSE else Sparse)(jacobian, cells)
-    diagonal = matrix.squared_diagonal()
-    if not diagonal.any():
+    matrix = Dense(jacobian) if cells <= _MOST_DENSE else Sparse(jacobian)
+    curvature = matrix.curvature()
+    if not curvature.any():
         return np.zeros(cells), 0.0
     if damping == "marquardt":
-        weights = np.maximum(diagonal, _FLAT * diagonal.max())
+        weights = np.maximum(curvature, _FLAT * curvature.max())
     else:
-        weights = np.full(cells, diagonal.mean())
+        weights = np.full(cells, curvature.mean())
     gradient = matrix.times(residual)
     step = matrix.solve(mu * weights, -gradient)
     return (step - step.mean()) * jacobian.unit, float(gradient @ step)
 
 
 class Dense:
-    """The symmetric part of a Jacobian without its positive eigenvalues: the nearest negative semidefinite one."""
+    """The negative semidefinite matrix nearest to a symmetric one: its positive eigenvalues are set to zero."""
 
-    def __init__(self, jacobian: Jacobian, cells: int) -> None:
-        whole = np.zeros((cells, cells))
+    def __init__(self, jacobian: Jacobian) -> None:
+        whole = np.diag(jacobian.diagonal)
         whole[jacobian.rows, jacobian.columns] = jacobian.entries
-        eigenvalues, vectors = np.linalg.eigh((whole + whole.T) / 2)
+        eigenvalues, vectors = np.linalg.eigh(whole)
         self.whole = (vectors * np.minimum(eigenvalues, 0.0)) @ vectors.T
 
     def times(self, vector: Float) -> Float:
         """J times a vector."""
         return np.asarray(self.whole @ vector)
 
-    def squared_diagonal(self) -> Float:
+    def curvature(self) -> Float:
         """The diagonal of J'J."""
         return np.asarray((self.whole * self.whole).sum(axis=0))
 
     def solve(self, damping: Float, right: Float) -> Float:
         """The solution d of (J'J + damping) d = right; damping is a diagonal."""
-        return np.asarray(np.linalg.lstsq(self.whole @ self.whole + np.diag(damping), right, rcond=None)[0])
+        return np.asarray(np.linalg.solve(self.whole @ self.whole + np.diag(damping), right))
 
 
 class Sparse:
-    """The symmetric part of a Jacobian by its entries; what little is positive in its spectrum stays.
+    """A symmetric matrix by its entries; if anything in its spectrum is positive, it stays.
 
     J'J is positive semidefinite all the same, so that conjugate gradients hold.
     """
 
-    def __init__(self, jacobian: Jacobian, cells: int) -> None:
-        rows, columns, entries, _ = jacobian
-        there = np.concatenate([rows * cells + columns, columns * cells + rows])
-        places, where = np.unique(there, return_inverse=True)
-        self.cells = cells
-        self.rows, self.columns = np.divmod(places, cells)
-        self.entries = np.bincount(where, np.concatenate([entries, entries]) / 2)
+    def __init__(self, jacobian: Jacobian) -> None:
+        self.rows, self.columns, self.entries, self.diagonal, _ = jacobian
 
     def times(self, vector: Float) -> Float:
         """J times a vector."""
-        return np.asarray(np.bincount(self.rows, self.entries * vector[self.columns], self.cells), float)
+        across = sums_of(self.rows, self.entries * vector[self.columns], len(vector))
+        return np.asarray(across + self.diagonal * vector)
 
-    def squared_diagonal(self) -> Float:
+    def curvature(self) -> Float:
         """The diagonal of J'J."""
-        return np.asarray(np.bincount(self.rows, self.entries * self.entries, self.cells), float)
+        across = sums_of(self.rows, self.entries * self.entries, len(self.diagonal))
+        return np.asarray(across + self.diagonal * self.diagonal)
 
     def solve(self, damping: Float, right: Float) -> Float:
         """The solution d of (J'J + damping) d = right, by conjugate gradients with the diagonal divided out."""
-        scale = self.squared_diagonal() + damping
-        scale[scale == 0] = 1.0
-        solution = np.zeros(self.cells)
+        scale = self.curvature() + damping
+        solution = np.zeros(len(right))
         residual = right
         search = residual / scale
         rest = first = float(residual @ search)
