@@ -753,3 +753,29 @@ def lost_squares(X, labels):
     groups = [[i for i, label in enumerate(labels) if label == wanted] for wanted in sorted(set(labels))]
     total = group_sse(X, range(len(X)))
     return 100 * sum(group_sse(X, group) for group in groups) / total if total else 0.0
+
+
+def two_best(X, centres, costs):
+    """The best cell of each point, the second best (-1 if there is none) and the gap between them."""
+    answers = []
+    for x in plain(X):
+        values = [squared_distance(x, centre) + cost for centre, cost in zip(plain(centres), costs, strict=True)]
+        order = sorted(range(len(values)), key=lambda q: (values[q], q))
+        second = order[1] if len(order) > 1 else -1
+        answers.append((order[0], second, values[second] - values[order[0]] if second >= 0 else math.inf))
+    return answers
+
+
+def cost_jacobian(X, centres, costs, rises):
+    """Shares of the cells after each cost alone has risen, less those before, by the rise; all points anew."""
+
+    def shares(costs):
+        cells = Counter(best for best, _, _ in two_best(X, centres, costs))
+        return [cells[q] / len(X) for q in range(len(centres))]
+
+    before = shares(costs)
+    columns = []
+    for q, rise in enumerate(rises):
+        after = shares([cost + rise if r == q else cost for r, cost in enumerate(costs)])
+        columns.append([(b - a) / rise if rise else 0.0 for a, b in zip(before, after, strict=True)])
+    return [list(row) for row in zip(*columns, strict=True)]
