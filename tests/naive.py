@@ -520,3 +520,9 @@ def least_sse_of_runs(values, k):
         starts = [i for i in range(max(0, j - 2 * k + 1), j - k + 1) if i in least]
         least[j] = min(least[i] + squares[j] - squares[i] - (sums[j] - sums[i]) ** 2 / (j - i) for i in starts)
     return least[len(ordered)]
+
+
+def cheapest_cell(point, centroids, costs):
+    """The cell where squared distance + cost is least, the first of equals."""
+    sums = [squared_distance(point, centroid) + cost for centroid, cost in zip(centroids, costs, strict=True)]
+    return sums.index(min(sums))

@@ -1,0 +1,71 @@
+"""The cells of a quantizer for squared distances: which one a point is in, and their polygons in the plane."""
+
+import numpy as np
+
+from shoal.kernels.compiled import Array, inner, kernel
+
+
+@kernel
+def cheapest_cells(rows: Array, columns: Array, price: Array, cells: Array) -> None:
+    """The cell of each row where squared distance + price is least, the first of equals.
+
+    columns has a row for each attribute and a column for each centroid.
+    """
+    groups = price.size
+    total = np.empty(groups)
+    for x in range(rows.shape[0]):
+        total[:] = 0.0
+        for j in range(rows.shape[1]):
+            value = rows[x, j]
+            for g in range(groups):
+                difference = value - columns[j, g]
+                total[g] += difference * difference
+        best = 0
+        least = total[0] + price[0]
+        for g in range(1, groups):
+            if total[g] + price[g] < least:
+                least = total[g] + price[g]
+                best = g
+        cells[x] = best
+
+
+@inner
+def clip(corners: Array, count: int, a: float, b: float, limit: float, kept: Array) -> int:
+    """The part of a convex polygon where a x + b y <= limit; returns its number of corners, written to `kept`."""
+    size = 0
+    for i in range(count):
+        x, y = corners[i]
+        next_x, next_y = corners[(i + 1) % count]
+        here = a * x + b * y - limit
+        there = a * next_x + b * next_y - limit
+        if here <= 0.0:
+            kept[size, 0], kept[size, 1] = x, y
+            size += 1
+        if (here < 0.0 < there) or (there < 0.0 < here):
+            share = here / (here - there)
+            kept[size, 0], kept[size, 1] = x + share * (next_x - x), y + share * (next_y - y)
+            size += 1
+    return size
+
+
+@kernel
+def power_cell(cell: int, centres: Array, price: Array, box: Array) -> Array:
+    """The corners of a cell within a convex polygon, counterclockwise if those of the box are.
+
+    The cell is what all bisectors leave of the box: 2 (c_r - c_q).(x - c_q) <= |c_r - c_q|^2 + price_r - price_q.
+    Of centroids that coincide, the one with the lower price, or the first, has the cell.
+    """
+    groups = centres.shape[0]
+    corners, kept = np.empty((len(box) + groups, 2)), np.empty((len(box) + groups, 2))
+    corners[: len(box)] = box - centres[cell]
+    count = len(box)
+    for other in range(groups):
+        a, b = centres[other] - centres[cell]
+        limit = (a * a + b * b + price[other] - price[cell]) / 2
+        if a == 0.0 and b == 0.0:
+            if limit < 0.0 or (limit == 0.0 and other < cell):
+                count = 0
+            continue
+        count = clip(corners, count, a, b, limit, kept)
+        corners, kept = kept, corners
+    return corners[: count if count > 2 else 0] + centres[cell]
