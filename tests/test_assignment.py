@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+import samples
 from shoal import ShoalError, assignment
 from shoal.assignment import Costs, assign_by_costs, assign_within, central_prices, least_total
 from shoal.distortions import distortion_of
@@ -163,6 +164,23 @@ def test_many_points_begin_with_the_costs_of_a_few():
     assert np.bincount(labels).tolist() == sizes.tolist()
     bound = least_total(Costs(kind, points, centres), sizes, sizes, prices)
     assert costs[np.arange(20_000), labels].sum() == pytest.approx(bound, rel=1e-12)
+
+
+@given(samples.points(), st.sampled_from(["squared", "euclidean", "manhattan"]))
+def test_sizes_hold_whatever_the_points(sample, name):
+    """Ties, duplicates, constants, extremes, one point a cell."""
+    X, k = sample
+    kind = distortion_of(name)
+    sizes = np.array([len(part) for part in np.array_split(X, max(1, len(X) // k))])
+    centres = X[:: max(1, len(X) // len(sizes))][: len(sizes)]
+    labels, prices = assign_by_costs(kind, X, centres, sizes)
+    assert np.array_equal(np.bincount(labels, minlength=len(sizes)), sizes)
+    costs = kind.costs(X, centres)
+    total, bound = (
+        costs[np.arange(len(X)), labels].sum(),
+        least_total(Costs(kind, X, centres), sizes, sizes, prices),
+    )
+    assert total == pytest.approx(bound, rel=1e-9, abs=1e-9 * costs.max())
 
 
 def test_the_same_again():

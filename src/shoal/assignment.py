@@ -16,8 +16,9 @@ from shoal.errors import ShoalError, some
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-_KNOWN = 32  # cells that a point knows at first
+_KNOWN = 16  # cells that a point knows at first; all, where there are not twice as many
 _KEPT = 1 << 23  # costs that are kept in memory; more are computed anew each time
+_CROWD = 4  # points a cell beyond which the heaps of kernels/crowds.py pay
 _CROWD_CELLS = 2048  # beyond this a heap for each pair of cells takes too much memory
 
 _SAMPLED = 16  # one point in so many is enough for the first costs of large cells
@@ -114,8 +115,8 @@ def assign_within(costs: Costs, low: Int, high: Int, prices: Float | None = None
             for rows, chunk in costs.chunks()
         )
 
-    known = min(cells, _KNOWN)
-    crowded = n * known > 4 * cells * cells and cells <= _CROWD_CELLS and n * cells < 1 << 31
+    known = cells if cells <= 2 * _KNOWN else _KNOWN
+    crowded = n > _CROWD * cells and cells <= _CROWD_CELLS and n * known < 1 << 30
     if crowded and prices is None and n >= _SAMPLED * _SAMPLED:
         prices = sampled_prices(costs, low, high)
     return solve_on_arcs(n, low, high, prices, fill, look_further, settle_crowds if crowded else settle, known)

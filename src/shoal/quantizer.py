@@ -93,7 +93,7 @@ class Quantizer:
         bounds is the box that is looked at, ((lowest x, highest x), (lowest y, highest y)). Only squared
         distances have cells with straight borders.
         """
-        from shoal.kernels.cells import power_cell
+        from shoal.kernels.cells import power_cells
 
         self._check_plane()
         if not isinstance(self.distortion, Squared):
@@ -103,7 +103,7 @@ class Quantizer:
             raise ShoalError(f"bounds must be ((lowest x, highest x), (lowest y, highest y)), not {bounds!r}")
         (left, right), (bottom, top) = box
         corners = np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
-        return [power_cell(cell, self.centroids, self.costs, corners) for cell in range(len(self.costs))]
+        return power_cells(self.centroids, self.costs, corners)
 
     def _check_plane(self) -> None:
         if self.centroids.shape[1] != 2:

@@ -34,8 +34,8 @@ def clip(corners: Array, count: int, a: float, b: float, limit: float, kept: Arr
     """The part of a convex polygon where a x + b y <= limit; returns its number of corners, written to `kept`."""
     size = 0
     for i in range(count):
-        x, y = corners[i]
-        next_x, next_y = corners[(i + 1) % count]
+        after = i + 1 if i + 1 < count else 0
+        x, y, next_x, next_y = corners[i, 0], corners[i, 1], corners[after, 0], corners[after, 1]
         here = a * x + b * y - limit
         there = a * next_x + b * next_y - limit
         if here <= 0.0:
@@ -49,23 +49,34 @@ def clip(corners: Array, count: int, a: float, b: float, limit: float, kept: Arr
 
 
 @kernel
-def power_cell(cell: int, centres: Array, price: Array, box: Array) -> Array:
-    """The corners of a cell within a convex polygon, counterclockwise if those of the box are.
+def power_cell(cell: int, centres: Array, price: Array, corners: Array, kept: Array) -> int:
+    """Cut a convex polygon of four corners down to a cell; returns how many corners are left.
+
+    The corners are relative to the centroid of the cell; both arrays have room for 4 and one for each centroid.
 
     The cell is what all bisectors leave of the box: 2 (c_r - c_q).(x - c_q) <= |c_r - c_q|^2 + price_r - price_q.
     Of centroids that coincide, the one with the lower price, or the first, has the cell.
     """
-    groups = centres.shape[0]
-    corners, kept = np.empty((len(box) + groups, 2)), np.empty((len(box) + groups, 2))
-    corners[: len(box)] = box - centres[cell]
-    count = len(box)
-    for other in range(groups):
-        a, b = centres[other] - centres[cell]
+    count = 4
+    for other in range(centres.shape[0]):
+        a, b = centres[other, 0] - centres[cell, 0], centres[other, 1] - centres[cell, 1]
         limit = (a * a + b * b + price[other] - price[cell]) / 2
         if a == 0.0 and b == 0.0:
             if limit < 0.0 or (limit == 0.0 and other < cell):
                 count = 0
             continue
         count = clip(corners, count, a, b, limit, kept)
-        corners, kept = kept, corners
-    return corners[: count if count > 2 else 0] + centres[cell]
+        for i in range(count):
+            corners[i, 0], corners[i, 1] = kept[i, 0], kept[i, 1]
+    return count if count > 2 else 0
+
+
+def power_cells(centres: Array, price: Array, box: Array) -> list[Array]:
+    """The corners of each cell in a box of four corners, in the order that these have."""
+    cells = []
+    for cell, centre in enumerate(centres):
+        corners, kept = np.empty((4 + len(centres), 2)), np.empty((4 + len(centres), 2))
+        corners[:4] = box - centre
+        count = power_cell(cell, centres, price, corners, kept)
+        cells.append(corners[:count] + centre)
+    return cells
