@@ -779,3 +779,9 @@ def cost_jacobian(X, centres, costs, rises):
         after = shares([cost + rise if r == q else cost for r, cost in enumerate(costs)])
         columns.append([(b - a) / rise if rise else 0.0 for a, b in zip(before, after, strict=True)])
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def cheapest_cell(point, centroids, costs):
+    """The cell where squared distance + cost is least, the first of equals."""
+    sums = [squared_distance(point, centroid) + cost for centroid, cost in zip(centroids, costs, strict=True)]
+    return sums.index(min(sums))

@@ -1,5 +1,7 @@
-"""Draws the pictures of the docs: what MDAV does, how its search tree prunes, and how IMHM divides the plane."""
+"""Draws the pictures of the docs: MDAV and its search tree, how IMHM divides the plane, people and hospitals."""
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shoal import IMHM, MDAV
+from shoal import IMHM, MDAV, allocate
+from shoal.distortions import distortion_of
 from shoal.kernels.tree import build_tree
 
 HERE = Path(__file__).parent
@@ -131,8 +134,30 @@ def convergence() -> None:
     figure.savefig(HERE / "imhm_rounds.svg", metadata={"Date": None})
 
 
+def allocation() -> None:
+    """The invented city of benchmarks/city.py: nearest with overflow beside the least total distance."""
+    sys.path.insert(0, str(HERE.parents[1] / "benchmarks"))
+    from city import city, nearest_with_overflow
+
+    homes, sites, capacities = city()
+    found = allocate(homes, sites, capacities)
+    distances = distortion_of("euclidean").costs(homes, sites)
+    overflow = nearest_with_overflow(distances, capacities)
+    figure = Figure(figsize=(9, 4.2), layout="constrained")
+    for axes, labels, title in zip(
+        figure.subplots(1, 2), (overflow, found.labels), ("nearest with overflow", "allocate"), strict=True
+    ):
+        replace(found, labels=labels).plot(axes)
+        axes.collections[0].set(antialiased=False, sizes=[0.8])  # few colours make a small file
+        mean = distances[np.arange(len(labels)), labels].mean()
+        axes.set_title(f"{title}: {mean:.2f} km on average", fontsize=10, color=INK)
+        bare(axes)
+    figure.savefig(HERE / "allocate_city.svg", metadata={"Date": None}, dpi=150)
+
+
 if __name__ == "__main__":
     groups()
     tree()
     plane()
     convergence()
+    allocation()

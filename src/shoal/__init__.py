@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.allocation import Allocation, allocate
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
     from shoal.measures import l_e, l_sse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
     from shoal.partition import Partition
     from shoal.pipeline import anonymize
+    from shoal.quantizer import Quantizer
     from shoal.release import Release
     from shoal.verification import verify
 
@@ -32,6 +34,7 @@ __version__ = "0.1.0"
 
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
+    "Allocation": "shoal.allocation",
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
@@ -44,12 +47,14 @@ _HOMES = {
     "Optimal": "shoal.methods",
     "Partition": "shoal.partition",
     "PathMHM": "shoal.methods",
+    "Quantizer": "shoal.quantizer",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
     "TFRP": "shoal.methods",
     "UnivariateOptimal": "shoal.methods",
     "VMDAV": "shoal.methods",
+    "allocate": "shoal.allocation",
     "anonymize": "shoal.pipeline",
     "inspect": "shoal.inspection",
     "l_e": "shoal.measures",
@@ -66,16 +71,19 @@ __all__ = [
     "MDAV",
     "TFRP",
     "VMDAV",
+    "Allocation",
     "Genetic",
     "MSTPartition",
     "MuApprox",
     "Optimal",
     "Partition",
     "PathMHM",
+    "Quantizer",
     "Release",
     "ShoalError",
     "ShoalWarning",
     "UnivariateOptimal",
+    "allocate",
     "anonymize",
     "inspect",
     "l_e",

@@ -9,6 +9,8 @@ At the end the total is the least possible: moving a record off its place costs 
 (the dual problem), and both sides are equal up to rounding.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
@@ -123,6 +125,66 @@ def sit_down(
         enter(x, labels[x], head, after, before)
 
 
+@inner
+def weigh(labels: Array, low: Array, high: Array, price: Array) -> tuple[Array, Array]:
+    """How many records each node has too many, the pool last, and how many each group is to keep.
+
+    A group keeps `low` where it is dear to fill and `high` where it is sought after.
+    """
+    groups = low.size
+    pool = groups
+    surplus, held = np.zeros(groups + 1, np.int64), np.empty(groups, np.int64)
+    for label in labels:
+        surplus[label] += 1
+    surplus[pool] = -labels.size
+    for g in range(groups):
+        held[g] = min(max(surplus[g], low[g]), high[g])
+        if price[g] > price[pool]:
+            held[g] = high[g]
+        elif price[g] < price[pool]:
+            held[g] = low[g]
+        surplus[g] -= held[g]
+        surplus[pool] += held[g]
+    return surplus, held
+
+
+@inner
+def leave_pool(
+    reach: float,
+    held: Array,
+    low: Array,
+    price: Array,
+    final: Array,
+    distance: Array,
+    origin: Array,
+    via: Array,
+    heap: Array,
+    place: Array,
+    size: int,
+) -> int:
+    """The ways from the pool to any group that may keep one less; returns the size of the heap."""
+    pool = low.size
+    for to in range(pool):
+        if held[to] > low[to] and not final[to]:
+            new = reach + max(price[to] - price[pool], 0.0)
+            size = relax(to, new, pool, -1, distance, origin, via, heap, place, size)
+    return size
+
+
+@inner
+def raise_prices(
+    target: int, visited: Array, count: int, heap: Array, size: int, price: Array, distance: Array, final: Array
+) -> None:
+    """The prices after a chain was found: all of it costs nothing more; clears the search for the next one."""
+    reach = distance[target]
+    for i in range(count):
+        price[visited[i]] += reach - distance[visited[i]]
+        distance[visited[i]] = np.inf
+        final[visited[i]] = False
+    for i in range(size):
+        distance[heap[i]] = np.inf
+
+
 @kernel
 def settle(
     arcs: Array, costs: Array, used: Array, low: Array, high: Array, price: Array, labels: Array, paid: Array
@@ -137,19 +199,7 @@ def settle(
     head = np.full(groups, -1, np.int32)
     after, before = np.empty(n, np.int32), np.empty(n, np.int32)
     sit_down(arcs, costs, used, price, labels, paid, head, after, before)
-    surplus = np.zeros(groups + 1, np.int64)  # records too many at a node
-    held = np.empty(groups, np.int64)  # how many a group keeps: low where dear to fill, high where sought after
-    for x in range(n):
-        surplus[labels[x]] += 1
-    surplus[pool] = -n
-    for g in range(groups):
-        held[g] = min(max(surplus[g], low[g]), high[g])
-        if price[g] > price[pool]:
-            held[g] = high[g]
-        elif price[g] < price[pool]:
-            held[g] = low[g]
-        surplus[g] -= held[g]
-        surplus[pool] += held[g]
+    surplus, held = weigh(labels, low, high, price)
     distance = np.full(groups + 1, np.inf)
     final = np.zeros(groups + 1, np.bool_)
     origin, via = np.empty(groups + 1, np.int64), np.empty(groups + 1, np.int64)
@@ -173,10 +223,7 @@ def settle(
                     target = node
                     break
                 if node == pool:
-                    for to in range(groups):  # any group that may keep one less
-                        if held[to] > low[to] and not final[to]:
-                            new = reach + max(price[to] - price[pool], 0.0)
-                            size = relax(to, new, node, -1, distance, origin, via, heap, place, size)
+                    size = leave_pool(reach, held, low, price, final, distance, origin, via, heap, place, size)
                     continue
                 if held[node] < high[node] and not final[pool]:  # it may keep one more
                     new = reach + max(price[pool] - price[node], 0.0)
@@ -192,13 +239,7 @@ def settle(
                     record = after[record]
             if target < 0:
                 return False
-            reach = distance[target]
-            for i in range(count):
-                price[visited[i]] += reach - distance[visited[i]]
-                distance[visited[i]] = np.inf
-                final[visited[i]] = False
-            for i in range(size):
-                distance[heap[i]] = np.inf
+            raise_prices(target, visited, count, heap, size, price, distance, final)
             node = int(target)
             while node != source:
                 back = int(origin[node])
@@ -311,25 +352,49 @@ def transport(
     fewer than `high` records has no price above 0, one with more than `low` none below 0.
     """
     n, groups = len(rows), len(centres)
+    tree = build_tree(centres, np.arange(groups, dtype=np.int32))
+    records = build_tree(rows, np.arange(n, dtype=np.int32))
+
+    def fill(nearest: int, arcs: Array, costs: Array, used: Array) -> None:
+        fill_arcs(rows, tree, nearest, squared, arcs, costs)
+        if nearest < groups:
+            call_nearest(centres, records, high, squared, arcs, costs, used)
+
+    def look_further(nearest: int, arcs: Array, costs: Array, used: Array, *solution: Array) -> int:
+        return price_out(rows, centres, squared, nearest, arcs, costs, used, *solution)
+
+    return solve_on_arcs(n, low, high, price, fill, look_further, settle, min(groups, _ARCS))
+
+
+def solve_on_arcs(
+    n: int,
+    low: Array,
+    high: Array,
+    price: Array | None,
+    fill: Callable[..., None],
+    look_further: Callable[..., int],
+    settled: Callable[..., bool],
+    nearest: int,
+) -> tuple[Array, Array]:
+    """Solve on few arcs and look for better ones, until there are none: then the result holds for all arcs.
+
+    `fill(nearest, arcs, costs, used)` writes the first arcs of each record; `look_further`, called with these and
+    with prices, labels and paid, adds those on which a record would do better and returns how many it wanted.
+    """
+    groups = len(low)
     if not low.sum() <= n <= high.sum():
         raise ValueError(f"{n} records do not fit into groups of {low.sum()} to {high.sum()} in all")
     prices = np.zeros(groups + 1)
     if price is not None:
         prices[:-1] = price
     labels, paid = np.empty(n, np.int64), np.empty(n)
-    tree = build_tree(centres, np.arange(groups, dtype=np.int32))
-    records = build_tree(rows, np.arange(n, dtype=np.int32))
-    nearest = min(groups, _ARCS)
     while True:
         arcs, costs = np.empty((n, min(groups, 2 * nearest)), np.int32), np.empty((n, min(groups, 2 * nearest)))
         used = np.full(n, nearest, np.int32)
-        fill_arcs(rows, tree, nearest, squared, arcs, costs)
-        if nearest < groups:
-            call_nearest(centres, records, high, squared, arcs, costs, used)
-        while settle(arcs, costs, used, low, high, prices, labels, paid):
-            wanted = price_out(rows, centres, squared, nearest, arcs, costs, used, prices, labels, paid)
-            if not wanted:
+        fill(nearest, arcs, costs, used)
+        while settled(arcs, costs, used, low, high, prices, labels, paid):
+            if not look_further(nearest, arcs, costs, used, prices, labels, paid):
                 return labels, prices[:-1] - prices[-1]
-            if wanted > 0 and used.max() == arcs.shape[1]:
+            if used.max() == arcs.shape[1]:
                 arcs, costs = np.concatenate([arcs, arcs], axis=1), np.concatenate([costs, costs], axis=1)
         nearest = min(groups, 2 * nearest)  # too few arcs to fill every group
