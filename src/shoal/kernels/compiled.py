@@ -11,9 +11,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """A kernel that Python calls."""
+    """A kernel that Python calls; other threads go on meanwhile."""
     jit: Any = numba.njit
-    return jit(cache=True)(function)
+    return jit(cache=True, nogil=True)(function)
 
 
 def inner(function: F) -> F:

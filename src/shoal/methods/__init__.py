@@ -15,6 +15,7 @@ from shoal.methods.mst_partition import MSTPartition
 from shoal.methods.mu_approx import MuApprox
 from shoal.methods.optimal import Optimal
 from shoal.methods.path_mhm import PathMHM
+from shoal.methods.pcl import PCL
 from shoal.methods.tfrp import TFRP
 from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.methods.vmdav import VMDAV
@@ -27,6 +28,7 @@ __all__ = [
     "IMHM",
     "MDAV",
     "METHODS",
+    "PCL",
     "TFRP",
     "VMDAV",
     "Genetic",
@@ -53,6 +55,7 @@ METHODS: dict[str, type[Microaggregator]] = {
     "genetic": Genetic,
     "path-mhm": PathMHM,
     "imhm": IMHM,
+    "pcl": PCL,
     "univariate-optimal": UnivariateOptimal,
     "optimal": Optimal,
 }

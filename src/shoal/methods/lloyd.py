@@ -1,0 +1,169 @@
+"""The rounds of PCL: records to cells of given sizes, reconstruction points to the centroids of their cells."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.assignment import assign_by_costs
+from shoal.distortions import Distortion, Squared, total_cost
+from shoal.methods.cost_adjustment import adjust_costs
+from shoal.methods.imhm import means_of
+from shoal.partition import squared_error
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Assign = Callable[[Float, Float, Int, Float], tuple[Int, Float]]
+"""Called with (points, centres, sizes, costs): the cell of each point, and the costs that bring it about."""
+
+_NOISE = 2.0, 0.1  # the first and last standard deviation, in units of that within the cells
+_NEAR = 12  # groups with the nearest centroids that a record may trade places with
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Reconstruction points and costs, the records assigned by them, and the distortions of the rounds so far."""
+
+    centres: Float
+    costs: Float
+    labels: Int
+    history: list[float]
+
+
+def first_cells(centres: Float, n: int) -> Cells:
+    """Reconstruction points before any round."""
+    return Cells(centres, np.zeros(len(centres)), np.zeros(n, np.int64), [])
+
+
+def assign_exactly(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+    """At the least sum of squared distances."""
+    from shoal.kernels.transport import transport
+
+    return transport(X, centres, sizes, sizes, True, costs)
+
+
+def assign_numerically(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+    """By costs that Levenberg and Marquardt's method adjusts; sizes may be a record or two off."""
+    found = adjust_costs(X, centres, sizes, costs)
+    return found.labels, found.costs
+
+
+def centroids_of(distortion: Distortion, X: Float, labels: Int, cells: int) -> Float:
+    """The generalised centroid of each cell; one without records has none and stays where it is (NaN)."""
+    if isinstance(distortion, Squared) and np.bincount(labels, minlength=cells).min() > 0:
+        return means_of(X, labels)
+    places = np.full((cells, X.shape[1]), np.nan)
+    for cell in np.unique(labels):
+        places[cell] = distortion.centroid(X[labels == cell])
+    return places
+
+
+def distortion_to(distortion: Distortion, X: Float, places: Float, labels: Int) -> float:
+    """The sum of what all records cost at the points of their cells."""
+    if isinstance(distortion, Squared):
+        return squared_error(X, places, labels)
+    ones = np.ones(len(X))
+    return sum(
+        total_cost(distortion, X[labels == cell], ones[labels == cell], places[cell]) for cell in np.unique(labels)
+    )
+
+
+def lloyd_rounds(
+    X: Float,
+    sizes: Int,
+    cells: Cells,
+    distortion: Distortion,
+    assign: Assign,
+    speed: float,
+    rounds: int,
+    tolerance: float,
+) -> Iterator[Cells]:
+    """The cells after each round, until one gains too little."""
+    for _ in range(rounds):
+        labels, costs = assign(X, cells.centres, sizes, cells.costs)
+        places = centroids_of(distortion, X, labels, len(sizes))
+        history = [*cells.history, distortion_to(distortion, X, places, labels)]
+        cells = Cells(cells.centres, costs, labels, history)
+        yield cells
+        if len(history) > 1 and not history[-1] < history[-2] * (1 - tolerance):
+            return
+        cells = revived(cells, places, X)
+        moved = cells.centres + speed * (places - cells.centres)
+        cells = replace(cells, centres=np.where(np.isnan(places), cells.centres, moved))
+
+
+def revived(cells: Cells, places: Float, X: Float) -> Cells:
+    """Cells without records, which only the numeric method leaves, split the largest ones.
+
+    Each is reset to a record of a large cell, at that cell's cost: the one farthest from its centroid.
+    """
+    empty = np.flatnonzero(np.isnan(places).any(axis=1))
+    if not len(empty):
+        return cells
+    centres, costs = cells.centres.copy(), cells.costs.copy()
+    largest = np.argsort(-np.bincount(cells.labels, minlength=len(places)), kind="stable")
+    for cell, large in zip(empty, largest, strict=False):
+        members = np.flatnonzero(cells.labels == large)
+        away = ((X[members] - places[large]) ** 2).sum(axis=1)
+        centres[cell], costs[cell] = X[members[away.argmax()]], costs[large]
+    return replace(cells, centres=centres, costs=costs)
+
+
+def noisy_rounds(
+    X: Float, sizes: Int, cells: Cells, assign: Assign, rounds: int, copies: int, rng: np.random.Generator
+) -> Iterator[Cells]:
+    """Rounds on shaken copies of the records, whose noise falls geometrically.
+
+    One copy alone stands for the records; several stand beside them, as in the noisy variation of 2011.
+    """
+    labels = np.zeros(len(X), np.int64)
+    for factor in np.geomspace(*_NOISE, rounds):
+        spread = np.sqrt(squared_error(X, means_of(X, labels), labels) / X.size)
+        shaken = [X + rng.normal(size=X.shape) * (factor * spread) for _ in range(copies)]
+        cloud = np.concatenate(shaken if copies == 1 else [X, *shaken])
+        spots, costs = assign(cloud, cells.centres, sizes * (len(cloud) // len(X)), cells.costs)
+        labels = spots[: len(X)]
+        source, marks = (X, labels) if copies == 1 else (cloud, spots)
+        places = centroids_of(Squared(), source, marks, len(sizes))
+        cells = revived(Cells(cells.centres, costs, labels, []), places, X)
+        cells = replace(cells, centres=np.where(np.isnan(places), cells.centres, places))
+        labels = np.unique(labels, return_inverse=True)[1]
+        yield cells
+
+
+def swap(X: Float, labels: Int) -> bool:
+    """Let pairs of records trade places wherever that lowers the SSE, in place; whether any did."""
+    from shoal.kernels.swap import swap_records
+    from shoal.kernels.tree import build_tree
+
+    members = np.argsort(labels, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+    place = np.empty(len(X), np.int64)
+    place[members] = np.arange(len(X))
+    groups, swaps = len(starts) - 1, 0
+    for _ in range(100):
+        centres = means_of(X, labels)
+        tree = build_tree(centres, np.arange(groups, dtype=np.int32))
+        found = swap_records(X, labels, centres, members, starts, place, tree, min(_NEAR, groups))
+        swaps += found
+        if not found:
+            break
+    return swaps > 0
+
+
+def by_costs(distortion: Distortion) -> Assign:
+    """The exact assignment for any distortion."""
+
+    def assign(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+        return assign_by_costs(distortion, X, centres, sizes, costs)
+
+    return assign
+
+
+def shared_out(n: int, shares: Float) -> Int:
+    """n records in whole numbers by the given shares, the largest remainders rounded up, the first of equals."""
+    exact = n * shares / shares.sum()
+    sizes: Int = np.floor(exact).astype(np.int64)
+    sizes[np.argsort(sizes - exact, kind="stable")[: n - sizes.sum()]] += 1
+    return sizes

@@ -1,0 +1,385 @@
+"""PCL, the probability-constrained Lloyd algorithm: cells of given sizes with the least distortion.
+
+In turn, records go to cells by the rule q(x) = argmin d(x, c_q) + cost_q, with the costs adjusted so that every
+cell has its size, and the reconstruction points c_q move to the centroids of their cells. The adjustment is the
+dual of a transport problem: solved exactly, the sizes hold to the record, for any k, and no other assignment with
+these sizes and points has a lower distortion.
+
+Guarantee: every cell has exactly its size, at least k. The same seed gives the same groups.
+Cost: an assignment per round; O(n) memory.
+
+Reference: D. Rebollo-Monedero, J. Forne and M. Soriano, An algorithm for k-anonymous microaggregation and
+clustering inspired by the design of distortion-optimized quantizers, Data and Knowledge Engineering 70 (2011)
+892-921; D. Rebollo-Monedero, J. Forne, E. Pallares and J. Parra-Arnau, A modification of the Lloyd algorithm for
+k-anonymous quantization, Information Sciences 222 (2013) 185-202.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.distortions import Distortion, Squared, distortion_of
+from shoal.errors import ShoalError
+from shoal.methods.base import Microaggregator, Progress
+from shoal.methods.imhm import means_of
+from shoal.methods.lloyd import (
+    Cells,
+    assign_exactly,
+    assign_numerically,
+    by_costs,
+    centroids_of,
+    first_cells,
+    lloyd_rounds,
+    noisy_rounds,
+    shared_out,
+    swap,
+)
+from shoal.methods.start import Start, StartRule, groups_of
+from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
+from shoal.quantizer import Quantizer
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+_FEW = 5_000  # records up to which several starts and noise are the default
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A whole number for each cell, or the word "start"."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value; whether the sizes fit the records is seen when the records are."""
+        if isinstance(value, str):
+            return OneOf(("start",)).check(name, value)
+        sizes = np.asarray(value)
+        if sizes.ndim != 1 or not len(sizes) or sizes.dtype.kind not in "iu":
+            raise ShoalError(f'{name} must be whole numbers, one for each cell, or "start", not {value!r}')
+        return value
+
+
+@dataclass(frozen=True)
+class Probabilities:
+    """A positive number for each cell, 1 in all."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value, if it is that."""
+        shares = np.asarray(value)
+        if shares.ndim != 1 or not len(shares) or shares.dtype.kind not in "iuf" or not (shares > 0).all():
+            raise ShoalError(f"{name} must be positive numbers, one for each cell, not {value!r}")
+        if abs(shares.sum() - 1) > 1e-6:
+            raise ShoalError(f"{name} must sum to 1, not {shares.sum():g}")
+        return value
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The records of a macrocell, or several such numbers, the largest first."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value, if it is that."""
+        levels = [Whole(2).check(name, level) for level in (value if isinstance(value, list | tuple) else [value])]
+        if levels != sorted(levels, reverse=True):
+            raise ShoalError(f"{name} must name the largest macrocells first, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class DistortionRule:
+    """What `distortion_of` takes."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value; errors name what there is."""
+        distortion_of(value)
+        return value
+
+
+class PCL(Microaggregator):
+    """Probability-constrained Lloyd algorithm (Rebollo-Monedero et al. 2011 and 2013).
+
+    Parameters
+    ----------
+    k : int
+        The least number of records in a cell. There are floor(n / k) cells, whose sizes differ by at most one,
+        unless sizes or probabilities are given.
+    sizes : sequence of int, or "start"
+        The size of each cell, or those of the groups that `start` gives.
+    probabilities : sequence of float
+        The share of the records that each cell gets, in place of sizes.
+    cost_solver : {"transport", "levenberg-marquardt"}
+        How the costs are found: exactly, or by the papers' numeric method, which needs about a hundred records in
+        a cell; its last records are then put right by the exact one.
+    distortion : "squared", "euclidean", "manhattan", "great-circle", a table or a function
+        What is minimised; see `Quantizer`. Noise and swaps are for squared distances alone.
+    start : a method's name, an estimator or the group of each record
+        The first start; by default MDAV. All further ones are records drawn at random.
+    n_starts : int
+        How many starts there are; the best result is kept. By default, up to 5000 records, 4 for cells of fewer
+        than 20 records and 10 for larger ones; beyond that 1.
+    noise : {"auto", "jitter", "samples", "none"}
+        "jitter": the rounds begin with a copy of the data that is shaken anew each time and less and less, and end
+        with swaps of records; it escapes local optima. "samples": the noisy variation of 2011, with many shaken
+        copies of each record. "auto" is "jitter" up to 5000 records, then "none".
+    noise_rounds : int
+        The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells.
+    noise_samples : int
+        The shaken copies of each record for "samples"; by default as many as give 1000 points in a cell.
+    speed : float from 0.01 to 1
+        How far reconstruction points move towards the new centroids in a round: 1 all the way, the papers use 0.5.
+    rounds : int
+        The most rounds without noise.
+    tolerance : float
+        The rounds end when one gains less than this share of the distortion.
+    hierarchy : int, or several
+        Macrocells of about so many records are formed by PCL first, then each is divided on its own; several
+        numbers, the largest first, are as many levels.
+    n_jobs : int
+        Threads that divide macrocells; by default one for each core. The groups do not depend on it.
+    random_state : int
+        The seed of starts and noise.
+
+    Attributes
+    ----------
+    quantizer_ : the reconstruction points and costs that assigned the records, as a `Quantizer`
+    costs_ : the cost of each cell
+    history_ : the distortion after each round without noise, of the start that was kept
+    """
+
+    idea = "cells of given sizes by a cost-shifted nearest-neighbour rule, in turn with centroids"
+    cost = "an exact assignment per round, O(n) memory"
+    reference = "Rebollo-Monedero et al. 2011, 2013"
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "k": Whole(1),
+        "sizes": Maybe(Sizes()),
+        "probabilities": Maybe(Probabilities()),
+        "cost_solver": OneOf(("transport", "levenberg-marquardt")),
+        "distortion": DistortionRule(),
+        "start": Maybe(StartRule()),
+        "n_starts": Maybe(Whole(1)),
+        "noise": OneOf(("auto", "jitter", "samples", "none")),
+        "noise_rounds": Whole(2),
+        "noise_samples": Maybe(Whole(1)),
+        "speed": Number(0.01, 1),
+        "rounds": Whole(1),
+        "tolerance": Number(0, 1),
+        "hierarchy": Maybe(Hierarchy()),
+        "n_jobs": Maybe(Whole(1)),
+        "random_state": Seed(),
+    }
+
+    def __init__(
+        self,
+        k: int = 5,
+        sizes: Sequence[int] | Int | str | None = None,
+        probabilities: Sequence[float] | Float | None = None,
+        cost_solver: str = "transport",
+        distortion: object = "squared",
+        start: Start | None = None,
+        n_starts: int | None = None,
+        noise: str = "auto",
+        noise_rounds: int = 50,
+        noise_samples: int | None = None,
+        speed: float = 1.0,
+        rounds: int = 100,
+        tolerance: float = 1e-6,
+        hierarchy: int | Sequence[int] | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.k = k
+        self.sizes = sizes
+        self.probabilities = probabilities
+        self.cost_solver = cost_solver
+        self.distortion = distortion
+        self.start = start
+        self.n_starts = n_starts
+        self.noise = noise
+        self.noise_rounds = noise_rounds
+        self.noise_samples = noise_samples
+        self.speed = speed
+        self.rounds = rounds
+        self.tolerance = tolerance
+        self.hierarchy = hierarchy
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def _draws(self) -> bool:
+        return True
+
+    def update(self, X: ArrayLike, *, progress: Progress | None = None) -> Self:
+        """Fit a table that has changed, from the reconstruction points and costs of the last fit."""
+        check_is_fitted(self)
+        self._last = self.quantizer_
+        try:
+            return self.fit(X, progress=progress)
+        finally:
+            del self._last
+
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        distortion = distortion_of(self.distortion)
+        X = distortion.check(X)
+        first = groups_of("mdav" if self.start is None else self.start, X, self.k, None)
+        sizes = self._sizes(len(X), first)
+        seeds = np.random.SeedSequence(self.random_state)
+        if self.hierarchy is None:
+            cells = self._best(X, sizes, first, distortion, seeds, progress)
+            self.quantizer_ = Quantizer(cells.centres, cells.costs, distortion)
+        else:
+            levels = [self.hierarchy] if isinstance(self.hierarchy, int) else list(self.hierarchy)
+            cells = self._by_levels(X, sizes, levels, distortion, seeds, progress)
+        self.costs_ = cells.costs
+        self.history_ = cells.history
+        if progress is not None:
+            progress(len(X), len(X))
+        return cells.labels
+
+    def _sizes(self, n: int, start: Int) -> Int:
+        """The sizes of the cells, in the order of the start's groups where these are meant."""
+        if self.sizes is not None and self.probabilities is not None:
+            raise ShoalError("give sizes or probabilities, not both")
+        if self.probabilities is not None:
+            sizes = shared_out(n, np.asarray(self.probabilities, np.float64))
+        elif isinstance(self.sizes, str):
+            sizes = np.bincount(start)
+        elif self.sizes is not None:
+            sizes = np.asarray(self.sizes, np.int64)
+        else:
+            sizes = shared_out(n, np.ones(n // self.k))
+        if sizes.sum() != n:
+            raise ShoalError(f"sizes sum to {sizes.sum()}, but there are {n} records")
+        if sizes.min() < self.k:
+            raise ShoalError(f"a cell of {sizes.min()} records is below k={self.k}; choose fewer or larger cells")
+        return sizes
+
+    def _best(
+        self,
+        X: Float,
+        sizes: Int,
+        first: Int,
+        distortion: Distortion,
+        seeds: np.random.SeedSequence,
+        progress: Progress | None,
+    ) -> Cells:
+        """The cells of the best start."""
+        n, squared = len(X), isinstance(distortion, Squared)
+        few = n <= _FEW and squared
+        noise = self.noise if self.noise != "auto" else "jitter" if few else "none"
+        if noise != "none" and not squared:
+            raise ShoalError(f"noise={noise!r} is for squared distances; use noise='none'")
+        if self.cost_solver != "transport" and not squared:
+            raise ShoalError(f"cost_solver={self.cost_solver!r} is for squared distances; use 'transport'")
+        starts = self.n_starts if self.n_starts is not None else (4 if sizes.min() < 20 else 10) if few else 1
+        best: Cells | None = None
+        for number, seed in enumerate(seeds.spawn(starts)):
+            rng = np.random.default_rng(seed)
+            begin = self._begin(X, sizes, first if number == 0 else None, distortion, rng)
+            cells = begin
+            for step, found in enumerate(self._steps(X, sizes, begin, distortion, noise, rng)):
+                cells = found
+                if progress is not None:
+                    share = min(1.0, step / (self.noise_rounds + 10))
+                    progress(int(n * (number + share) / starts), n)
+            if best is None or cells.history[-1] < best.history[-1]:
+                best = cells
+        assert best is not None
+        return best
+
+    def _begin(
+        self, X: Float, sizes: Int, first: Int | None, distortion: Distortion, rng: np.random.Generator
+    ) -> Cells:
+        """The cells of the last fit, those of the start, or records drawn at random."""
+        if first is not None and hasattr(self, "_last"):
+            return resized(self._last, X, len(sizes))
+        if first is not None and first.max() + 1 == len(sizes):
+            return first_cells(centroids_of(distortion, X, first, len(sizes)), len(X))
+        return first_cells(X[rng.choice(len(X), len(sizes), replace=False)], len(X))
+
+    def _steps(
+        self, X: Float, sizes: Int, cells: Cells, distortion: Distortion, noise: str, rng: np.random.Generator
+    ) -> Iterator[Cells]:
+        """The cells after each round: with noise, without, and after swaps."""
+        exact = assign_exactly if isinstance(distortion, Squared) else by_costs(distortion)
+        assign = assign_numerically if self.cost_solver == "levenberg-marquardt" else exact
+        latest = cells
+        if noise != "none":
+            copies = 1 if noise == "jitter" else self.noise_samples or max(2, -(-1000 // int(sizes.min())))
+            for latest in noisy_rounds(X, sizes, cells, assign, self.noise_rounds, copies, rng):
+                yield latest
+        if assign is assign_numerically:
+            begun = latest
+            for latest in lloyd_rounds(
+                X, sizes, begun, distortion, assign, self.speed, self.rounds, self.tolerance
+            ):
+                yield latest
+            latest = replace(latest, history=[])
+        rounds = self.rounds if assign is exact else 1  # the last records put right
+        while True:
+            begun = latest
+            for latest in lloyd_rounds(X, sizes, begun, distortion, exact, self.speed, rounds, self.tolerance):
+                yield latest
+            if noise != "jitter" or not swap(X, latest.labels):
+                return
+            latest = replace(latest, centres=means_of(X, latest.labels))
+
+    def _by_levels(
+        self,
+        X: Float,
+        sizes: Int,
+        levels: list[int],
+        distortion: Distortion,
+        seeds: np.random.SeedSequence,
+        progress: Progress | None,
+    ) -> Cells:
+        """Macrocells of about levels[0] records, each divided on its own."""
+        n, count = len(X), max(1, round(len(X) / levels[0])) if levels else 1
+        if count == 1:
+            first = groups_of("mdav", X, self.k, None)
+            return self._best(X, sizes, first, distortion, seeds, progress)
+        runs = np.array_split(np.arange(len(sizes)), min(count, len(sizes)))
+        macro = np.array([sizes[run].sum() for run in runs])
+        coarse = PCL(k=int(macro.min()), sizes=macro, distortion=self.distortion, noise="none", n_starts=1)
+        whole = coarse.fit(X)
+        parts = [np.flatnonzero(whole.labels_ == cell) for cell in range(len(macro))]
+        below = seeds.spawn(len(parts))
+
+        def divide(cell: int) -> Cells:
+            return self._by_levels(X[parts[cell]], sizes[runs[cell]], levels[1:], distortion, below[cell], None)
+
+        labels, costs, places, total, done = np.empty(n, np.int64), [], [], 0.0, 0
+        with ThreadPoolExecutor(self.n_jobs or os.cpu_count()) as threads:
+            for cell, cells in enumerate(threads.map(divide, range(len(parts)))):
+                labels[parts[cell]] = cells.labels + runs[cell][0]
+                costs.append(cells.costs)
+                places.append(cells.centres)
+                total += cells.history[-1]
+                done += len(parts[cell])
+                if progress is not None:
+                    progress(done, n)
+        return Cells(np.concatenate(places), np.concatenate(costs), labels, [total])
+
+
+def resized(last: Quantizer, X: Float, count: int) -> Cells:
+    """The reconstruction points and costs of a fitted table for another number of cells.
+
+    Of too many, the one nearest to another goes, again and again; where there are too few, the record farthest
+    from all of them is added at the cost of its cell.
+    """
+    centres, costs = np.array(last.centroids), np.array(last.costs)
+    while len(centres) > count:
+        apart = last.distortion.costs(centres, centres)
+        np.fill_diagonal(apart, np.inf)
+        gone = int(apart.min(axis=1).argmin())
+        centres, costs = np.delete(centres, gone, axis=0), np.delete(costs, gone)
+    while len(centres) < count:
+        nearest = last.distortion.costs(X, centres)
+        far = int(nearest.min(axis=1).argmax())
+        centres, costs = np.vstack([centres, X[far]]), np.append(costs, costs[nearest[far].argmin()])
+    return replace(first_cells(centres, len(X)), costs=costs)

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from shoal.distortions import Squared, distortion_of
+from shoal.methods.lloyd import (
+    Cells,
+    assign_exactly,
+    assign_numerically,
+    by_costs,
+    centroids_of,
+    distortion_to,
+    first_cells,
+    lloyd_rounds,
+    noisy_rounds,
+    revived,
+    shared_out,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def test_records_are_shared_out_in_whole_numbers():
+    assert shared_out(11, np.ones(3)).tolist() == [4, 4, 3]
+    assert shared_out(10, np.array([0.5, 0.25, 0.25])).tolist() == [5, 3, 2]
+    assert shared_out(7, np.array([1.0])).tolist() == [7]
+
+
+@pytest.mark.parametrize("name", ["squared", "euclidean", "manhattan"])
+def test_exact_rounds_never_lose(name):
+    distortion = distortion_of(name)
+    X = RNG.normal(size=(120, 2))
+    sizes = shared_out(120, np.ones(7))
+    assign = assign_exactly if name == "squared" else by_costs(distortion)
+    found = list(lloyd_rounds(X, sizes, first_cells(X[:7], 120), distortion, assign, 1.0, 50, 1e-9))
+    history = found[-1].history
+    assert len(history) == len(found) > 2
+    assert all(b <= a * (1 + 1e-9) for a, b in zip(history, history[1:], strict=False))
+    for cells in found:
+        assert np.array_equal(np.bincount(cells.labels), sizes)
+    last = found[-1]
+    places = centroids_of(distortion, X, last.labels, 7)
+    assert distortion_to(distortion, X, places, last.labels) == pytest.approx(history[-1])
+    costs = distortion.costs(X, last.centres) + last.costs
+    assert costs[np.arange(120), last.labels] == pytest.approx(costs.min(axis=1))
+
+
+def test_the_speed_holds_back():
+    X = RNG.normal(size=(60, 2))
+    sizes = np.full(6, 10)
+    start = first_cells(X[:6], 60)
+    fast, slow = (
+        list(lloyd_rounds(X, sizes, start, Squared(), assign_exactly, speed, 2, 0))[1].centres
+        for speed in (1.0, 0.5)
+    )
+    assert slow == pytest.approx((fast + X[:6]) / 2)
+
+
+def test_the_numeric_way_comes_near_the_exact_one():
+    X = RNG.normal(size=(4000, 2))
+    sizes, centres = np.full(8, 500), X[:8]
+    labels, _ = assign_numerically(X, centres, sizes, np.zeros(8))
+    exact, _ = assign_exactly(X, centres, sizes, np.zeros(8))
+    assert np.abs(np.bincount(labels, minlength=8) - sizes).max() <= 5
+    assert (labels == exact).mean() > 0.99
+
+
+@pytest.mark.parametrize("copies", [1, 20])
+def test_noise_falls_and_sizes_hold_on_the_cloud(copies):
+    X = np.concatenate([RNG.normal(centre, 0.1, (10, 2)) for centre in (0.0, 5.0, 10.0)])
+    sizes = np.full(3, 10)
+    found = list(
+        noisy_rounds(X, sizes, first_cells(X[:3], 30), assign_exactly, 30, copies, np.random.default_rng(1))
+    )
+    assert len(found) == 30
+    assert sorted(found[-1].centres[:, 0]) == pytest.approx([0, 5, 10], abs=0.3)
+
+
+def test_an_empty_cell_splits_the_largest():
+    X = np.array([[0.0], [1.0], [2.0], [9.0]])
+    cells = Cells(np.array([[1.0], [9.0], [50.0]]), np.array([0.5, 0.0, 7.0]), np.array([0, 0, 0, 1]), [])
+    places = centroids_of(Squared(), X, cells.labels, 3)
+    assert np.isnan(places[2]).all()
+    again = revived(cells, places, X)
+    assert again.centres.tolist() == [[1.0], [9.0], [0.0]]
+    assert again.costs.tolist() == [0.5, 0.0, 0.5]

@@ -1,0 +1,151 @@
+import numpy as np
+import pytest
+from checks import large_samples, passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samples import points
+from shoal import MDAV, PCL, VMDAV, Quantizer
+from shoal.errors import ShoalError
+
+
+@settings(max_examples=150)
+@given(points(), st.sampled_from(["none", "jitter"]), st.integers(0, 100))
+def test_sizes_are_met_exactly(sample, noise, seed):
+    X, k = sample
+    model = PCL(k=k, noise=noise, noise_rounds=5, n_starts=2, random_state=seed).fit(X)
+    cells = len(X) // k
+    assert model.n_groups_ == cells
+    assert model.sizes_.min() == len(X) // cells
+    assert model.sizes_.max() - model.sizes_.min() <= 1
+    again = PCL(k=k, noise=noise, noise_rounds=5, n_starts=2, random_state=seed).fit(X)
+    assert np.array_equal(model.labels_, again.labels_)
+
+
+@settings(max_examples=150)
+@given(points(), st.integers(0, 2**32))
+def test_any_sizes_are_met(sample, seed):
+    X, k = sample
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(1, len(X) // k + 1)
+    sizes = np.full(cells, k) + rng.multinomial(len(X) - cells * k, np.ones(cells) / cells)
+    model = PCL(k=k, sizes=sizes, noise="none", n_starts=1, random_state=0).fit(X)
+    assert model.sizes_.tolist() == sizes.tolist()
+    shares = PCL(k=1, probabilities=sizes / sizes.sum(), noise="none", n_starts=1, random_state=0).fit(X)
+    assert shares.sizes_.tolist() == sizes.tolist()
+
+
+def test_the_quantizer_gives_the_labels_again():
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    for noise in ("none", "jitter"):
+        model = PCL(k=12, noise=noise, n_starts=1, random_state=0).fit(X)
+        assert isinstance(model.quantizer_, Quantizer)
+        cost = model.quantizer_.distortion.costs(X, model.quantizer_.centroids) + model.costs_
+        assert cost[np.arange(600), model.labels_] == pytest.approx(cost.min(axis=1), abs=1e-9)
+        assert model.history_ == sorted(model.history_, reverse=True) or noise == "jitter"
+        assert model.sse_ == pytest.approx(model.history_[-1])
+
+
+def test_better_than_its_start_from_the_first_round_on():
+    for X in large_samples(600, np.random.default_rng(2)).values():
+        for start in (MDAV(k=5), VMDAV(k=5, gamma=0.5)):
+            model = PCL(k=5, sizes="start", start=start, noise="none", n_starts=1).fit(X)
+            before = start.fit(X)
+            assert model.sizes_.tolist() == before.sizes_.tolist()
+            assert model.history_[0] <= before.sse_ * (1 + 1e-9)
+            assert model.history_ == sorted(model.history_, reverse=True)
+
+
+def test_noise_finds_better_cells():
+    X = np.random.default_rng(3).normal(size=(500, 2))
+    plain = PCL(k=5, noise="none", n_starts=1, random_state=0).fit(X)
+    shaken = PCL(k=5, n_starts=1, random_state=0).fit(X)
+    samples = PCL(k=5, noise="samples", noise_samples=40, noise_rounds=20, n_starts=1, random_state=0).fit(X)
+    assert shaken.sse_ < plain.sse_ < MDAV(k=5).fit(X).sse_
+    assert samples.sizes_.tolist() == [5] * 100
+
+
+def test_the_numeric_solver_ends_with_exact_sizes():
+    X = np.random.default_rng(4).normal(size=(3000, 2))
+    numeric = PCL(k=300, cost_solver="levenberg-marquardt", speed=0.5, noise="none", n_starts=1).fit(X)
+    exact = PCL(k=300, noise="none", n_starts=1).fit(X)
+    assert numeric.sizes_.tolist() == [300] * 10
+    assert numeric.sse_ == pytest.approx(exact.sse_, rel=0.05)
+
+
+@pytest.mark.parametrize("distortion", ["euclidean", "manhattan", lambda x, y: float(np.abs(x - y).max())])
+def test_other_distortions(distortion):
+    X = np.random.default_rng(5).normal(size=(60, 2))
+    model = PCL(k=6, distortion=distortion, n_starts=2, random_state=0).fit(X)
+    assert model.sizes_.tolist() == [6] * 10
+    assert model.history_ == sorted(model.history_, reverse=True)
+    assert np.array_equal(np.sort(np.unique(model.quantizer_.predict(X))), np.arange(10))
+
+
+def test_places_on_the_globe_and_categories():
+    rng = np.random.default_rng(6)
+    places = np.column_stack([rng.uniform(40, 60, 40), rng.uniform(-10, 30, 40)])
+    assert PCL(k=8, distortion="great-circle", n_starts=1).fit(places).sizes_.tolist() == [8] * 5
+    table = np.abs(np.arange(4.0)[:, None] - np.arange(4.0))
+    codes = rng.integers(0, 4, (30, 1)).astype(float)
+    assert PCL(k=10, distortion=table, n_starts=2, random_state=0).fit(codes).sizes_.tolist() == [10] * 3
+
+
+@pytest.mark.parametrize("hierarchy", [100, [200, 50]])
+def test_macrocells_are_divided_on_their_own(hierarchy):
+    X = np.random.default_rng(7).normal(size=(800, 2))
+    one = PCL(k=4, hierarchy=hierarchy, n_starts=1, noise_rounds=10, random_state=0, n_jobs=1).fit(X)
+    two = PCL(k=4, hierarchy=hierarchy, n_starts=1, noise_rounds=10, random_state=0, n_jobs=2).fit(X)
+    assert one.sizes_.tolist() == [4] * 200
+    assert np.array_equal(one.labels_, two.labels_)
+    assert one.sse_ < MDAV(k=4).fit(X).sse_
+    assert one.sse_ == pytest.approx(one.history_[-1])
+
+
+def test_an_update_begins_where_the_last_fit_ended():
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(500, 2))
+    model = PCL(k=10, noise="none", n_starts=1).fit(X)
+    rounds = len(model.history_)
+    model.update(X + rng.normal(size=X.shape) * 0.001)
+    assert len(model.history_) <= max(3, rounds // 2)
+    assert model.sizes_.tolist() == [10] * 50
+    model.update(np.concatenate([X, rng.normal(size=(23, 2))]))
+    assert model.n_groups_ == 52
+    model.update(X[:301])
+    assert model.n_groups_ == 30
+    assert model.sizes_.sum() == 301
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": [5, 5]}, "sizes sum to 10, but there are 20 records"),
+        ({"sizes": [2, 18]}, "a cell of 2 records is below k=4"),
+        ({"sizes": "mdav"}, "sizes must be one of start"),
+        ({"sizes": [2.5, 17.5]}, "sizes must be whole numbers"),
+        ({"sizes": []}, "sizes must be whole numbers"),
+        ({"probabilities": [0.5, 0.4]}, "probabilities must sum to 1, not 0.9"),
+        ({"probabilities": [1.5, -0.5]}, "probabilities must be positive"),
+        ({"probabilities": [0.99, 0.01]}, "a cell of 0 records is below k=4"),
+        ({"sizes": [10, 10], "probabilities": [0.5, 0.5]}, "give sizes or probabilities, not both"),
+        ({"hierarchy": [5, 10]}, "hierarchy must name the largest macrocells first"),
+        ({"hierarchy": 1}, "hierarchy must be at least 2"),
+        ({"speed": 0}, "speed must be a number from 0.01 to 1"),
+        ({"distortion": "squard"}, "squard"),
+        ({"distortion": lambda x, y: float("nan")}, "nan|NaN"),
+        ({"distortion": "euclidean", "noise": "jitter"}, "noise='jitter' is for squared distances"),
+        ({"distortion": "euclidean", "cost_solver": "levenberg-marquardt"}, "is for squared distances"),
+    ],
+)
+def test_bad_input_is_an_error(options, message):
+    with pytest.raises(ShoalError, match=message):
+        PCL(k=4, random_state=0, **options).fit(np.arange(40.0).reshape(20, 2))
+
+
+def test_scikit_learns_own_checks_pass():
+    passes_scikit_learns_checks(PCL(k=3, n_starts=1, noise_rounds=3))
+
+
+def test_progress():
+    reports_progress_without_changing_the_groups(PCL(k=30, n_starts=2, noise_rounds=5, random_state=0))
