@@ -4,6 +4,8 @@ The dual, the sum of every record's least squared distance + price less the sum 
 slope at a price is what the cell holds more than it should. Raising a price drives records over the borders of
 the cell; how many each border lets pass is estimated from the gaps between best and second best cell, over as
 many records of each cell as it has to lose or win. That makes the Hessian, a weighted graph of neighbouring cells.
+Within this width of a border a record counts partly on either side: heavy points on a border would else throw all
+their weight over it at each step.
 """
 
 import numpy as np
@@ -51,22 +53,34 @@ def gap_at_rank(near: Nearest, weights: Array, ranks: Array, distinct: int, widt
 
 
 @kernel
+def soft_counts(near: Nearest, weights: Array, widths: Array) -> Array:
+    """The records in each cell, those near a border shared between both sides."""
+    counts = np.zeros(widths.size)
+    for x in range(weights.size):
+        q, r = near.best[x], near.second[x]
+        width = 0.5 * (widths[q] + widths[r])
+        share = 0.5 * weights[x] * (1.0 - near.gap[x] / width) if near.gap[x] < width else 0.0
+        counts[q] += weights[x] - share
+        counts[r] += share
+    return counts
+
+
+@kernel
 def border_graph(near: Nearest, weights: Array, widths: Array) -> tuple[Array, Array, Array, Array]:
     """(starts, neighbours, rates, totals): records that pass each border for a unit of price, row by row."""
     cells = widths.size
     starts = np.zeros(cells + 2, np.int64)
     for x in range(weights.size):
-        q = near.best[x]
-        if weights[x] > 0 and near.gap[x] <= widths[q]:
+        q, r = near.best[x], near.second[x]
+        if weights[x] > 0 and near.gap[x] < 0.5 * (widths[q] + widths[r]):
             starts[q + 2] += 1
-            starts[near.second[x] + 2] += 1
+            starts[r + 2] += 1
     starts = np.cumsum(starts)
     to, rate = np.empty(starts[-1], np.int64), np.empty(starts[-1])
     for x in range(weights.size):
-        q = near.best[x]
-        if weights[x] > 0 and near.gap[x] <= widths[q]:
-            r = near.second[x]
-            amount = weights[x] / (2.0 * widths[q])
+        q, r = near.best[x], near.second[x]
+        if weights[x] > 0 and near.gap[x] < 0.5 * (widths[q] + widths[r]):
+            amount = weights[x] / (widths[q] + widths[r])
             to[starts[q + 1]], rate[starts[q + 1]] = r, amount
             to[starts[r + 1]], rate[starts[r + 1]] = q, amount
             starts[q + 1] += 1
@@ -154,41 +168,46 @@ def fill_empty(plan: Plan, centres: Array, sizes: Array, prices: Array, near: Ne
     return near
 
 
+def search(
+    plan: Plan, centres: Array, sizes: Array, prices: Array, widths: Array, step: Array, slope: float
+) -> tuple[Array, Nearest]:
+    """A point along the step where the dual still rises or has not fallen steeply: half the slope at most."""
+    low, high, part = 0.0, np.inf, 1.0
+    for _ in range(_TRIALS):
+        near = nearest(plan, centres, prices + part * step)
+        there = float((soft_counts(near, plan.weights, widths) - sizes) @ step)
+        if abs(there) <= 0.5 * slope:
+            break
+        if there > 0:
+            low, part = part, 2 * part if high == np.inf else (part + high) / 2
+        else:
+            high = part
+            part = low + (part - low) * max(0.1, min(0.5, slope / (slope - there)))
+    if TRACE: print('   part', part, end='')
+    return prices + part * step, near
+
+
 def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) -> tuple[Array, Nearest]:
     """(prices, cells): prices that leave at most about `goal` records in the wrong cell, if that can be reached."""
     prices = prices.copy()
     near = fill_empty(plan, centres, sizes, prices, nearest(plan, centres, prices))
-    surplus = near.counts - sizes
+    surplus = (near.counts - sizes).astype(np.float64)
     widths, widest = np.empty((2, len(sizes)))
-    wrong = np.abs(surplus).sum() // 2
-    stalls = 0
+    least, stalls = np.inf, 0
     for _ in range(_ROUNDS):
-        if wrong <= goal or stalls > 3:
+        wrong = np.abs(near.counts - sizes).sum() // 2
+        soft = np.abs(surplus).sum() / 2
+        if TRACE: print('  round', wrong, soft)
+        stalls = stalls + 1 if soft > 0.8 * least else 0
+        if wrong <= goal or soft < goal / 4 or stalls > 3:
             break
-        ranks = np.maximum(np.maximum(_SAMPLE, 2 * np.abs(surplus)), near.counts * wrong // len(plan.records))
+        least = min(least, soft)
+        ranks = np.maximum(_SAMPLE, 2 * np.abs(surplus))
         gap_at_rank(near, plan.weights, ranks, _DISTINCT, widths, widest)
-        ground = _GROUND * sizes / widest
-        step = solve(*border_graph(near, plan.weights, widths), ground, surplus, 4 * len(sizes) + 20)
-        slope = float(surplus @ step)
-        low, high, part = 0.0, np.inf, 1.0
-        for _ in range(_TRIALS):
-            trial = prices + part * step
-            found = nearest(plan, centres, trial)
-            there = float((found.counts - sizes) @ step)
-            if abs(there) <= 0.5 * slope:
-                break
-            if there > 0:
-                low, part = part, 2 * part if high == np.inf else (part + high) / 2
-            else:
-                high = part
-                part = low + (part - low) * max(0.1, min(0.5, slope / (slope - there)))
-        else:
-            break
-        prices, near = trial, fill_empty(plan, centres, sizes, trial, found)
-        surplus = near.counts - sizes
-        now = np.abs(surplus).sum() // 2
-        stalls = stalls + 1 if now > 0.8 * wrong else 0
-        wrong = min(now, wrong)
-        if TRACE: print('  round', now, part)
+        surplus = soft_counts(near, plan.weights, widths) - sizes
+        step = solve(*border_graph(near, plan.weights, widths), _GROUND * sizes / widest, surplus, 4 * len(sizes) + 20)
+        prices, near = search(plan, centres, sizes, prices, widths, step, float(surplus @ step))
+        near = fill_empty(plan, centres, sizes, prices, near)
+        surplus = soft_counts(near, plan.weights, widths) - sizes
     return prices, near
 TRACE=False

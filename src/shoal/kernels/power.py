@@ -1,0 +1,162 @@
+"""Records to cells of given sizes at the least total squared distance, for cells of any size.
+
+A transport problem, solved by its dual prices: each record belongs to the cell where squared distance + price is
+least (a power cell). `balance` finds prices that are right up to a few records, `exchange` moves these along the
+cheapest chains, and a last look at all cells proves the result: every record is where its cost is least, so the
+total equals the dual value and no other assignment with these sizes is cheaper. Records alike are one point with a
+weight, and so are centres alike.
+"""
+
+import numpy as np
+
+from shoal.kernels.balance import balance, gap_at_rank
+from shoal.kernels.cells import BLOCK, Nearest, Plan, nearest, prepare
+from shoal.kernels.compiled import Array, kernel
+from shoal.kernels.exchange import Arcs, carry_over, exchange, list_arcs, part_ties
+from shoal.kernels.order import group_twins
+from shoal.kernels.transport import transport
+
+__all__ = ["Plan", "assign", "nearest", "prepare"]
+
+_COMPLETE = 20_000  # points times cells that are listed in full
+_ROUNDING = 1e-12
+_PATIENCE = 6  # times that a cell's list grows before it is complete
+
+
+@kernel
+def hand_out(plan: Plan, near: Nearest, arcs: Arcs, labels: Array) -> None:
+    """The cell of each record; of a point in several cells, the lowest records go to the lowest cell."""
+    for x in range(plan.starts.size - 1):
+        for t in range(plan.starts[x], plan.starts[x + 1]):
+            labels[plan.records[t]] = near.best[x]
+    for listed in range(arcs.points.size):
+        t = plan.starts[arcs.points[listed]]
+        for a in range(arcs.starts[listed], arcs.starts[listed + 1]):
+            for _ in range(arcs.flow[a]):
+                labels[plan.records[t]] = arcs.cells[a]
+                t += 1
+
+
+@kernel
+def proves(
+    plan: Plan, centres: Array, prices: Array, before: Nearest, arcs: Arcs, now: Nearest, rounding: float
+) -> bool:
+    """Whether every record is where squared distance + price is least, up to rounding.
+
+    `before` says where records are that have no arcs, `now` what is best at these prices.
+    """
+    for listed in range(arcs.points.size):
+        best = now.value[arcs.points[listed]]
+        for a in range(arcs.starts[listed], arcs.starts[listed + 1]):
+            price = prices[arcs.cells[a]]
+            room = rounding * (arcs.costs[a] + abs(price) + abs(best))
+            if arcs.flow[a] > 0 and arcs.costs[a] + price - best > room:
+                return False
+        before.best[arcs.points[listed]] = now.best[arcs.points[listed]]  # done with
+    for x in range(plan.starts.size - 1):
+        q = before.best[x]
+        if q != now.best[x]:
+            cost = 0.0
+            for j in range(centres.shape[1]):
+                away = plan.points[x // BLOCK, j, x % BLOCK] - centres[q, j]
+                cost += away * away
+            if cost + prices[q] - now.value[x] > rounding * (cost + abs(prices[q]) + abs(now.value[x])):
+                return False
+    return True
+
+
+def fair_start(plan: Plan, centres: Array, prices: Array | None) -> Array:
+    """Prices to start from, around 0; all 0 if those given are out of all proportion."""
+    if prices is None:
+        return np.zeros(len(centres))
+    box = slice(plan.first[2], plan.first[3])
+    low, high = plan.low[box].min(axis=0), plan.high[box].max(axis=0)
+    farthest = np.maximum(np.abs(centres - low), np.abs(centres - high))
+    widest = (farthest**2).sum(axis=1).max()
+    start = prices - prices.min()
+    if not start.max() <= 4 * widest * min(len(centres), 1000):
+        return np.zeros(len(centres))
+    return start - start.mean()
+
+
+def first_reach(near: Nearest, weights: Array, ranks: Array) -> Array:
+    """How far beyond the best cell points are listed at first, for each cell."""
+    reach, widest = np.empty((2, len(ranks)))
+    gap_at_rank(near, weights, ranks, 1, reach, widest)
+    return reach
+
+
+def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Array, Array]:
+    """(labels, prices) for different centres."""
+    cells, points = len(centres), len(plan.starts) - 1
+    complete = points * cells <= _COMPLETE
+    if complete:
+        near = nearest(plan, centres, prices)
+    else:
+        prices, near = balance(plan, centres, sizes, prices, cells // 2 + points // 4000)
+    ranks = 32 + 2 * np.abs(near.counts - sizes)
+    reach = np.full(cells, np.inf if complete else 0.0)
+    patience = np.full(cells, _PATIENCE)
+    short = np.zeros(cells, np.bool_)
+    labels = np.empty(len(plan.records), np.int64)
+    arcs: Arcs | None = None
+    while True:
+        reach = np.maximum(reach, first_reach(near, plan.weights, ranks))
+        before, arcs = arcs, list_arcs(plan, centres, prices, near, reach)
+        held = near.counts.copy()
+        if before is not None:
+            carry_over(before, arcs, held)
+        surplus = held - sizes
+        roof = np.where(near.counts > 0, prices + reach, np.inf)
+        exchange(arcs, surplus, prices, roof, short)
+        if TRACE: print('  exchange', np.abs(held-sizes).sum()//2, np.abs(surplus).sum()//2, 'listed', len(arcs.points), 'arcs', arcs.starts[-1], 'short', short.sum())
+        if not surplus.any():
+            room = float((roof - prices).min()) / 4
+            if room > 0.0:
+                part_ties(arcs, prices, room)
+            now = nearest(plan, centres, prices)
+            hand_out(plan, near, arcs, labels)
+            if proves(plan, centres, prices, near, arcs, now, _ROUNDING):
+                return labels, prices
+            near = now
+            short[:] = True
+        else:
+            near = nearest(plan, centres, prices)
+        patience[short] -= 1
+        ranks[short] *= 4
+        reach[short] *= 2
+        reach[short & (patience < 0)] = np.inf
+
+
+def share_out(labels: Array, twins: Array, starts: Array, sizes: Array) -> Array:
+    """Labels of merged centres to those of each one: the lowest records to the lowest cell."""
+    order = np.argsort(labels, kind="stable")
+    shared = np.empty_like(labels)
+    shared[order] = np.repeat(twins, sizes[twins])
+    return shared
+
+
+def assign(plan: Plan, centres: Array, sizes: Array, prices: Array | None = None) -> tuple[Array, Array]:
+    """(labels, prices): the records in cells of exactly these sizes, at the least total squared distance.
+
+    Prices given, one for each cell, are where the search begins. The prices returned prove the result: each record
+    is where squared distance + price is least, up to rounding; where two cells cost it the same it may be in either.
+    """
+    if sizes.sum() != len(plan.records) or sizes.min() < 1:
+        raise ValueError(f"sizes of {sizes.sum()} records in all, each at least 1, for {len(plan.records)} records")
+    twins, runs = group_twins(centres, np.arange(len(centres), dtype=np.int32))
+    start = fair_start(plan, centres, prices)
+    if len(runs) == len(centres) + 1:
+        if len(centres) == 1:
+            return np.zeros(len(plan.records), np.int64), start
+        return settle(plan, centres, sizes, start)
+    merged, total = centres[twins[runs[:-1]]], np.add.reduceat(sizes[twins], runs[:-1])
+    labels, found = np.zeros(len(plan.records), np.int64), np.zeros(1)
+    if len(merged) > 1:
+        labels, found = settle(plan, merged, total, start[twins[runs[:-1]]])
+    spread = np.empty(len(centres))
+    spread[twins] = np.repeat(found, np.diff(runs))
+    return share_out(labels, twins, runs, sizes), spread
+
+
+TRACE = False
