@@ -123,7 +123,10 @@ def solve(starts: Array, to: Array, rate: Array, totals: Array, ground: Array, s
             for e in range(starts[q], starts[q + 1]):
                 total -= rate[e] * ahead[to[e]]
             image[q] = total
-        along = power / (ahead * image).sum()
+        bend = (ahead * image).sum()
+        if not bend > 0.0:  # rounding has eaten the ground
+            break
+        along = power / bend
         step += along * ahead
         residual -= along * image
         before = power
@@ -140,19 +143,20 @@ def keys_to(plan: Plan, near: Nearest, centre: Array, keys: Array) -> None:
         measure(plan.points, b, centre, 0.0, values)
         for lane in range(BLOCK):
             x = b * BLOCK + lane
-            keys[x] = near.value[x] - values[lane] if plan.weights[x] > 0 else -np.inf
+            keys[x] = near.value[x] - values[lane]
 
 
 def price_to_fill(plan: Plan, near: Nearest, centre: Array, size: int) -> float:
     """The price at which an empty cell wins its size from the others; they are left with what it does not take."""
     keys = np.empty(len(plan.weights))
     keys_to(plan, near, centre, keys)
-    count = min(size, len(plan.starts) - 1)
+    keys = keys[: len(plan.starts) - 1]
+    count = min(size, len(keys))
     top = np.argpartition(-keys, count - 1)[:count]
     top = top[np.argsort(-keys[top], kind="stable")]
     enough = np.searchsorted(np.cumsum(plan.weights[top]), size)
     price = float(keys[top[min(enough, count - 1)]])
-    np.minimum(near.value, near.value - keys + price, out=near.value, where=keys > price)
+    near.value[: len(keys)] -= np.maximum(keys - price, 0.0)
     return price
 
 
@@ -170,21 +174,20 @@ def fill_empty(plan: Plan, centres: Array, sizes: Array, prices: Array, near: Ne
 
 def search(
     plan: Plan, centres: Array, sizes: Array, prices: Array, widths: Array, step: Array, slope: float
-) -> tuple[Array, Nearest]:
-    """A point along the step where the dual still rises or has not fallen steeply: half the slope at most."""
+) -> tuple[Array, Nearest] | None:
+    """(prices, cells) at a point along the step where the dual is nearly level: half the slope at most."""
     low, high, part = 0.0, np.inf, 1.0
     for _ in range(_TRIALS):
         near = nearest(plan, centres, prices + part * step)
         there = float((soft_counts(near, plan.weights, widths) - sizes) @ step)
         if abs(there) <= 0.5 * slope:
-            break
+            return prices + part * step, near
         if there > 0:
             low, part = part, 2 * part if high == np.inf else (part + high) / 2
         else:
             high = part
             part = low + (part - low) * max(0.1, min(0.5, slope / (slope - there)))
-    if TRACE: print('   part', part, end='')
-    return prices + part * step, near
+    return None
 
 
 def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) -> tuple[Array, Nearest]:
@@ -205,8 +208,15 @@ def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) 
         ranks = np.maximum(_SAMPLE, 2 * np.abs(surplus))
         gap_at_rank(near, plan.weights, ranks, _DISTINCT, widths, widest)
         surplus = soft_counts(near, plan.weights, widths) - sizes
-        step = solve(*border_graph(near, plan.weights, widths), _GROUND * sizes / widest, surplus, 4 * len(sizes) + 20)
-        prices, near = search(plan, centres, sizes, prices, widths, step, float(surplus @ step))
+        ground = _GROUND * sizes / np.maximum(widest, np.finfo(float).tiny)
+        step = solve(*border_graph(near, plan.weights, widths), ground, surplus, 4 * len(sizes) + 20)
+        slope = float(surplus @ step) if np.isfinite(step).all() else 0.0
+        if not 0.0 < slope < np.inf:
+            break
+        found = search(plan, centres, sizes, prices, widths, step, slope)
+        if found is None:
+            break
+        prices, near = found
         near = fill_empty(plan, centres, sizes, prices, near)
         surplus = soft_counts(near, plan.weights, widths) - sizes
     return prices, near

@@ -311,7 +311,7 @@ def spread_slack(starts: Array, to: Array, out: Array, back: Array, room: float,
     and from there. No price changes by more than `room` in all.
     """
     given = prices.copy()
-    for _ in range(20):
+    for _ in range(200):
         tight = False
         for q in range(prices.size):
             up, down = given[q] + room - prices[q], prices[q] - given[q] + room

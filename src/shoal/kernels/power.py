@@ -43,13 +43,15 @@ def proves(
 ) -> bool:
     """Whether every record is where squared distance + price is least, up to rounding.
 
-    `before` says where records are that have no arcs, `now` what is best at these prices.
+    `before` says where records are that have no arcs, `now` what is best at these prices. Rounding is relative to
+    the largest price, since prices are sums of differences along chains of cells.
     """
+    largest = np.abs(prices).max()
     for listed in range(arcs.points.size):
         best = now.value[arcs.points[listed]]
         for a in range(arcs.starts[listed], arcs.starts[listed + 1]):
             price = prices[arcs.cells[a]]
-            room = rounding * (arcs.costs[a] + abs(price) + abs(best))
+            room = rounding * (arcs.costs[a] + abs(best) + largest)
             if arcs.flow[a] > 0 and arcs.costs[a] + price - best > room:
                 return False
         before.best[arcs.points[listed]] = now.best[arcs.points[listed]]  # done with
@@ -60,7 +62,7 @@ def proves(
             for j in range(centres.shape[1]):
                 away = plan.points[x // BLOCK, j, x % BLOCK] - centres[q, j]
                 cost += away * away
-            if cost + prices[q] - now.value[x] > rounding * (cost + abs(prices[q]) + abs(now.value[x])):
+            if cost + prices[q] - now.value[x] > rounding * (cost + abs(now.value[x]) + largest):
                 return False
     return True
 
@@ -100,6 +102,7 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
     short = np.zeros(cells, np.bool_)
     labels = np.empty(len(plan.records), np.int64)
     arcs: Arcs | None = None
+    rounding = _ROUNDING
     while True:
         reach = np.maximum(reach, first_reach(near, plan.weights, ranks))
         before, arcs = arcs, list_arcs(plan, centres, prices, near, reach)
@@ -116,10 +119,12 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
                 part_ties(arcs, prices, room)
             now = nearest(plan, centres, prices)
             hand_out(plan, near, arcs, labels)
-            if proves(plan, centres, prices, near, arcs, now, _ROUNDING):
+            if proves(plan, centres, prices, near, arcs, now, rounding):
                 return labels, prices
             near = now
             short[:] = True
+            if np.isinf(reach).all():  # then nothing else can be wrong
+                rounding *= 4
         else:
             near = nearest(plan, centres, prices)
         patience[short] -= 1
