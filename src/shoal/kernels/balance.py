@@ -17,6 +17,7 @@ _SAMPLE = 32  # records at the borders of a cell that its bandwidth takes in, at
 _DISTINCT = 8  # and points
 _BINS = 128  # for gaps, two to each factor of 2; below them a gap is nothing but rounding
 _ROUNDS = 40
+_STALLS=[1]
 _TRIALS = 12  # points along one direction
 _GROUND = 1e-4  # what keeps parts of the graph without a border between them from drifting apart
 
@@ -199,12 +200,10 @@ def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) 
     least, stalls = np.inf, 0
     for _ in range(_ROUNDS):
         wrong = np.abs(near.counts - sizes).sum() // 2
-        soft = np.abs(surplus).sum() / 2
-        if TRACE: print('  round', wrong, soft)
-        stalls = stalls + 1 if soft > 0.8 * least else 0
-        if wrong <= goal or soft < goal / 4 or stalls > 3:
+        stalls = stalls + 1 if wrong > 0.75 * least else 0
+        if wrong <= goal or stalls > _STALLS[0]:
             break
-        least = min(least, soft)
+        least = min(least, wrong)
         ranks = np.maximum(_SAMPLE, 2 * np.abs(surplus))
         gap_at_rank(near, plan.weights, ranks, _DISTINCT, widths, widest)
         surplus = soft_counts(near, plan.weights, widths) - sizes
@@ -220,4 +219,3 @@ def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) 
         near = fill_empty(plan, centres, sizes, prices, near)
         surplus = soft_counts(near, plan.weights, widths) - sizes
     return prices, near
-TRACE=False

@@ -170,15 +170,17 @@ def measure(points: Array, b: int, centre: Array, price: float, values: Array) -
 @inner
 def rank(values: Array, q: int, value: Array, runner_up: Array, best: Array, second: Array) -> None:
     """Enter one cell's values into the best and second best of a block."""
-    for lane in range(BLOCK):
-        new, old = values[lane], value[lane]
+    for lane in range(BLOCK):  # no branches, so that lanes go side by side
+        new, old, worse = values[lane], value[lane], runner_up[lane]
+        first, other = best[lane], second[lane]
         wins = new < old
-        beaten, loser = (old, best[lane]) if wins else (new, q)
+        beaten = old if wins else new
+        loser = first if wins else q
+        places = beaten < worse
         value[lane] = new if wins else old
-        best[lane] = q if wins else best[lane]
-        places = beaten < runner_up[lane]
-        runner_up[lane] = beaten if places else runner_up[lane]
-        second[lane] = loser if places else second[lane]
+        best[lane] = q if wins else first
+        runner_up[lane] = beaten if places else worse
+        second[lane] = loser if places else other
 
 
 @kernel

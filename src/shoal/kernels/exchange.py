@@ -17,6 +17,8 @@ from shoal.kernels.cells import BLOCK, Nearest, Plan, measure, sift
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.transport import enter, leave, relax, take_nearest
 
+_KEPT = 128  # neighbours of a cell to which the cheapest move is kept
+
 
 class Arcs(NamedTuple):
     """The cells that points near a border may go to."""
@@ -149,6 +151,41 @@ def tied(arcs: Arcs, node: int, to: int, key: float, head: Array, after: Array) 
     return total
 
 
+class Moves(NamedTuple):
+    """The cheapest move from each cell to each of its neighbours, kept until the cell gains or loses a point."""
+
+    count: Array  # int64 (c,): neighbours; -1 if to be looked up anew, -2 if there are too many to keep
+    to: Array  # int64 (c, width)
+    key: Array  # float64 (c, width): what squared distance it adds
+    arc: Array  # int64 (c, width): by which arc the point is in the cell now
+    slot: Array  # int64 (c,): -1 between uses
+
+
+@inner
+def look_up(arcs: Arcs, node: int, moves: Moves, head: Array, after: Array) -> None:
+    """Find the cheapest moves from a cell."""
+    count, width = 0, moves.to.shape[1]
+    a = head[node]
+    while a >= 0 and count >= 0:
+        listed = arcs.owner[a]
+        for b in range(arcs.starts[listed], arcs.starts[listed + 1]):
+            to, key = arcs.cells[b], arcs.costs[b] - arcs.costs[a]
+            at = moves.slot[to]
+            if at < 0 and to != node:
+                if count == width:
+                    count = -2
+                    break
+                at = count
+                moves.slot[to], moves.to[node, at], moves.key[node, at] = at, to, np.inf
+                count += 1
+            if to != node and key < moves.key[node, at]:
+                moves.key[node, at], moves.arc[node, at] = key, a
+        a = after[a]
+    for i in range(width if count < 0 else count):
+        moves.slot[moves.to[node, i]] = -1
+    moves.count[node] = count
+
+
 @inner
 def lower_roof(arcs: Arcs, a: int, roof: Array, holder: Array) -> None:
     """A cell takes in a point whose list may end lower than its own points' lists do."""
@@ -159,9 +196,10 @@ def lower_roof(arcs: Arcs, a: int, roof: Array, holder: Array) -> None:
 
 @inner
 def shift(
-    arcs: Arcs, a: int, b: int, amount: int, roof: Array, holder: Array, head: Array, after: Array, before: Array
+    arcs: Arcs, a: int, b: int, amount: int, moves: Moves, roof: Array, holder: Array, head: Array, after: Array, before: Array
 ) -> None:
     """Move some records of a point from arc a to arc b."""
+    moves.count[arcs.cells[a]] = moves.count[arcs.cells[b]] = -1
     if arcs.flow[b] == 0:
         enter(b, arcs.cells[b], head, after, before)
         lower_roof(arcs, b, roof, holder)
@@ -178,6 +216,7 @@ def move(
     to: int,
     key: float,
     amount: int,
+    moves: Moves,
     roof: Array,
     holder: Array,
     head: Array,
@@ -191,7 +230,7 @@ def move(
         b = partner(arcs, a, to)
         if b >= 0 and arcs.costs[b] - arcs.costs[a] <= key:
             some = min(amount, arcs.flow[a])
-            shift(arcs, a, b, some, roof, holder, head, after, before)
+            shift(arcs, a, b, some, moves, roof, holder, head, after, before)
             amount -= some
         a = following
 
@@ -216,6 +255,9 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
     heap, place = np.empty(cells, np.int64), np.empty(cells, np.int64)
     visited = np.empty(cells, np.int64)
     short[:] = False
+    width = min(cells, _KEPT)
+    to_cell, by_arc = np.empty((cells, width), np.int64), np.empty((cells, width), np.int64)
+    moves = Moves(np.full(cells, -1), to_cell, np.empty((cells, width)), by_arc, np.full(cells, -1))
     for source in range(cells):
         while surplus[source] > 0:
             count, target, size = 0, -1, 1
@@ -235,7 +277,14 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                     target = node
                     break
                 horizon = min(horizon, distance[node] + roof[node] - prices[node])
-                a = head[node]
+                if moves.count[node] == -1:
+                    look_up(arcs, node, moves, head, after)
+                for i in range(moves.count[node]):
+                    to = int(moves.to[node, i])
+                    if not final[to]:
+                        new = distance[node] + max(moves.key[node, i] + prices[to] - prices[node], 0.0)
+                        size = relax(to, new, node, moves.arc[node, i], distance, origin, via, heap, place, size)
+                a = head[node] if moves.count[node] < 0 else np.int64(-1)
                 while a >= 0:
                     here = arcs.costs[a] + prices[node]
                     listed = arcs.owner[a]
@@ -261,10 +310,10 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                     a = via[node]
                     b = partner(arcs, a, node)
                     if arcs.flow[a] >= amount:
-                        shift(arcs, a, b, amount, roof, holder, head, after, before)
+                        shift(arcs, a, b, amount, moves, roof, holder, head, after, before)
                     else:
                         key = arcs.costs[b] - arcs.costs[a]
-                        move(arcs, origin[node], node, key, amount, roof, holder, head, after, before)
+                        move(arcs, origin[node], node, key, amount, moves, roof, holder, head, after, before)
                     node = origin[node]
             for i in range(count):
                 node = visited[i]

@@ -20,6 +20,7 @@ __all__ = ["Plan", "assign", "nearest", "prepare"]
 
 _COMPLETE = 20_000  # points times cells that are listed in full
 _ROUNDING = 1e-12
+_LISTED = 128  # records of a cell that are listed at first, at least
 _PATIENCE = 6  # times that a cell's list grows before it is complete
 
 
@@ -96,7 +97,7 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
         near = nearest(plan, centres, prices)
     else:
         prices, near = balance(plan, centres, sizes, prices, cells // 2 + points // 4000)
-    ranks = 32 + 2 * np.abs(near.counts - sizes)
+    ranks = _LISTED + 4 * np.abs(near.counts - sizes)
     reach = np.full(cells, np.inf if complete else 0.0)
     patience = np.full(cells, _PATIENCE)
     short = np.zeros(cells, np.bool_)
@@ -128,8 +129,8 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
         else:
             near = nearest(plan, centres, prices)
         patience[short] -= 1
-        ranks[short] *= 4
-        reach[short] *= 2
+        ranks = np.where(short, 8, 2) * ranks
+        reach[short] *= 4
         reach[short & (patience < 0)] = np.inf
 
 
