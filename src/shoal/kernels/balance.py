@@ -17,7 +17,6 @@ _SAMPLE = 32  # records at the borders of a cell that its bandwidth takes in, at
 _DISTINCT = 8  # and points
 _BINS = 128  # for gaps, two to each factor of 2; below them a gap is nothing but rounding
 _ROUNDS = 40
-_STALLS=[1]
 _TRIALS = 12  # points along one direction
 _GROUND = 1e-4  # what keeps parts of the graph without a border between them from drifting apart
 
@@ -201,7 +200,7 @@ def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) 
     for _ in range(_ROUNDS):
         wrong = np.abs(near.counts - sizes).sum() // 2
         stalls = stalls + 1 if wrong > 0.75 * least else 0
-        if wrong <= goal or stalls > _STALLS[0]:
+        if wrong <= goal or stalls > 1:
             break
         least = min(least, wrong)
         ranks = np.maximum(_SAMPLE, 2 * np.abs(surplus))

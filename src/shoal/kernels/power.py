@@ -19,8 +19,9 @@ from shoal.kernels.transport import transport
 __all__ = ["Plan", "assign", "nearest", "prepare"]
 
 _COMPLETE = 20_000  # points times cells that are listed in full
+_SMALL = 12  # records in a cell, on average, below which `transport` is faster
 _ROUNDING = 1e-12
-_LISTED = 128  # records of a cell that are listed at first, at least
+_LISTED = 64  # records of a cell that are listed at first, at least
 _PATIENCE = 6  # times that a cell's list grows before it is complete
 
 
@@ -68,6 +69,15 @@ def proves(
     return True
 
 
+def rows_of(plan: Plan) -> Array:
+    """The table that the plan was made from."""
+    blocks, m, _ = plan.points.shape
+    points = plan.points.transpose(0, 2, 1).reshape(blocks * BLOCK, m)[: len(plan.starts) - 1]
+    rows = np.empty((len(plan.records), m))
+    rows[plan.records] = np.repeat(points, np.diff(plan.starts), axis=0)
+    return rows
+
+
 def fair_start(plan: Plan, centres: Array, prices: Array | None) -> Array:
     """Prices to start from, around 0; all 0 if those given are out of all proportion."""
     if prices is None:
@@ -95,6 +105,9 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
     complete = points * cells <= _COMPLETE
     if complete:
         near = nearest(plan, centres, prices)
+    elif len(plan.records) < _SMALL * cells:  # too few records at a border to estimate from
+        prices = transport(rows_of(plan), centres, sizes, sizes, True, prices)[1]
+        near = nearest(plan, centres, prices)
     else:
         prices, near = balance(plan, centres, sizes, prices, cells // 2 + points // 4000)
     ranks = _LISTED + 4 * np.abs(near.counts - sizes)
@@ -113,7 +126,6 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
         surplus = held - sizes
         roof = np.where(near.counts > 0, prices + reach, np.inf)
         exchange(arcs, surplus, prices, roof, short)
-        if TRACE: print('  exchange', np.abs(held-sizes).sum()//2, np.abs(surplus).sum()//2, 'listed', len(arcs.points), 'arcs', arcs.starts[-1], 'short', short.sum())
         if not surplus.any():
             room = float((roof - prices).min()) / 4
             if room > 0.0:
@@ -163,6 +175,3 @@ def assign(plan: Plan, centres: Array, sizes: Array, prices: Array | None = None
     spread = np.empty(len(centres))
     spread[twins] = np.repeat(found, np.diff(runs))
     return share_out(labels, twins, runs, sizes), spread
-
-
-TRACE = False
