@@ -1,11 +1,11 @@
-"""Prices under which cells hold nearly the records they should: Newton's method on the dual of the transport problem.
+"""Prices under which cells hold nearly the records they should: Newton's method on the dual problem.
 
-The dual, the sum of every record's least squared distance + price less the sum of size * price, is concave; its
-slope at a price is what the cell holds more than it should. Raising a price drives records over the borders of
-the cell; how many each border lets pass is estimated from the gaps between best and second best cell, over as
-many records of each cell as it has to lose or win. That makes the Hessian, a weighted graph of neighbouring cells.
-Within this width of a border a record counts partly on either side: heavy points on a border would else throw all
-their weight over it at each step.
+The dual of the transport problem, the sum of every record's least squared distance + price less the sum of
+size * price, is concave; its slope at a price is what the cell holds more than it should. Raising a price drives
+records over the borders of the cell; how many each border lets pass is estimated from the gaps between best and
+second best cell, over as many records of each cell as it has to lose or win. That makes the Hessian, a weighted
+graph of neighbouring cells. Within this width of a border a record counts partly on either side: heavy points on
+a border would else throw all their weight over it at each step.
 """
 
 import numpy as np
@@ -36,19 +36,19 @@ def gap_at_rank(near: Nearest, weights: Array, ranks: Array, distinct: int, widt
     for x in range(weights.size):
         if weights[x] > 0:
             q = near.best[x]
-            bin = min(top[q] - (bits[x] >> 51), _BINS - 1)
-            held[q, bin] += weights[x]
-            points[q, bin] += 1
+            rung = min(top[q] - (bits[x] >> 51), _BINS - 1)
+            held[q, rung] += weights[x]
+            points[q, rung] += 1
     edge = np.empty(1, np.int64)
     for q in range(cells):
-        records, different, bin = 0, 0, _BINS
-        while bin > 0 and (records < ranks[q] or different < distinct):
-            bin -= 1
-            records += held[q, bin]
-            different += points[q, bin]
+        records, different, rung = 0, 0, _BINS
+        while rung > 0 and (records < ranks[q] or different < distinct):
+            rung -= 1
+            records += held[q, rung]
+            different += points[q, rung]
         edge[0] = (top[q] + 1) << 51
         widest[q] = edge.view(np.float64)[0]
-        edge[0] = (max(top[q] - bin, 0) + 1) << 51
+        edge[0] = (max(top[q] - rung, 0) + 1) << 51
         widths[q] = edge.view(np.float64)[0] if records > 0 else 0.0
 
 
@@ -91,13 +91,13 @@ def border_graph(near: Nearest, weights: Array, widths: Array) -> tuple[Array, A
     for q in range(cells):  # one entry for each neighbour
         begin, last = size, starts[q + 1]
         for e in range(first, last):
-            r = to[e]
+            r, amount = to[e], rate[e]
             if place[r] < begin:
                 place[r] = size
                 to[size], rate[size] = r, 0.0
                 size += 1
-            rate[place[r]] += rate[e]
-            totals[q] += rate[e]
+            rate[place[r]] += amount
+            totals[q] += amount
         first = last
         starts[q + 1] = size
         for e in range(begin, size):
@@ -154,7 +154,7 @@ def price_to_fill(plan: Plan, near: Nearest, centre: Array, size: int) -> float:
     count = min(size, len(keys))
     top = np.argpartition(-keys, count - 1)[:count]
     top = top[np.argsort(-keys[top], kind="stable")]
-    enough = np.searchsorted(np.cumsum(plan.weights[top]), size)
+    enough = int(np.searchsorted(np.cumsum(plan.weights[top]), size))
     price = float(keys[top[min(enough, count - 1)]])
     near.value[: len(keys)] -= np.maximum(keys - price, 0.0)
     return price
@@ -191,7 +191,7 @@ def search(
 
 
 def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) -> tuple[Array, Nearest]:
-    """(prices, cells): prices that leave at most about `goal` records in the wrong cell, if that can be reached."""
+    """(prices, cells): prices that leave at most about `goal` records in the wrong cell, where that works."""
     prices = prices.copy()
     near = fill_empty(plan, centres, sizes, prices, nearest(plan, centres, prices))
     surplus = (near.counts - sizes).astype(np.float64)
@@ -200,18 +200,19 @@ def balance(plan: Plan, centres: Array, sizes: Array, prices: Array, goal: int) 
     for _ in range(_ROUNDS):
         wrong = np.abs(near.counts - sizes).sum() // 2
         stalls = stalls + 1 if wrong > 0.75 * least else 0
-        if wrong <= goal or stalls > 1:
+        if wrong <= goal or stalls > (5 if wrong > len(plan.records) // 16 else 1):
             break
         least = min(least, wrong)
         ranks = np.maximum(_SAMPLE, 2 * np.abs(surplus))
         gap_at_rank(near, plan.weights, ranks, _DISTINCT, widths, widest)
         surplus = soft_counts(near, plan.weights, widths) - sizes
-        ground = _GROUND * sizes / np.maximum(widest, np.finfo(float).tiny)
+        least_gap = max(1e-15 * widest.max(), np.finfo(float).tiny)  # below it a gap is nothing but rounding
+        np.maximum(widths, least_gap, out=widths)
+        ground = _GROUND * sizes / np.maximum(widest, least_gap)
         step = solve(*border_graph(near, plan.weights, widths), ground, surplus, 4 * len(sizes) + 20)
-        slope = float(surplus @ step) if np.isfinite(step).all() else 0.0
-        if not 0.0 < slope < np.inf:
+        if not np.abs(step).max() <= 1e3 * len(sizes) * widest.max():  # a graph in parts, or rounding
             break
-        found = search(plan, centres, sizes, prices, widths, step, slope)
+        found = search(plan, centres, sizes, prices, widths, step, float(surplus @ step))
         if found is None:
             break
         prices, near = found

@@ -122,7 +122,15 @@ def farthest_in_box(low: Array, high: Array, box: int, centre: Array) -> float:
 
 @inner
 def sift(
-    plan: Plan, box: int, centres: Array, prices: Array, reach: Array, given: Array, count: int, kept: Array, near: Array
+    plan: Plan,
+    box: int,
+    centres: Array,
+    prices: Array,
+    reach: Array,
+    given: Array,
+    count: int,
+    kept: Array,
+    near: Array,
 ) -> int:
     """Keep those of the given cells that may matter to a point in the box; returns how many.
 
@@ -176,7 +184,7 @@ def rank(values: Array, q: int, value: Array, runner_up: Array, best: Array, sec
         wins = new < old
         beaten = old if wins else new
         loser = first if wins else q
-        places = beaten < worse
+        places = wins | (beaten < worse)
         value[lane] = new if wins else old
         best[lane] = q if wins else first
         runner_up[lane] = beaten if places else worse

@@ -105,7 +105,7 @@ def list_arcs(plan: Plan, centres: Array, prices: Array, near: Nearest, reach: A
 
 @kernel
 def carry_over(old: Arcs, new: Arcs, counts: Array) -> None:
-    """Put records where they were, as far as the new lists allow; counts are those of the cells in the new lists."""
+    """Put records where they were, as far as the new lists allow; `counts` follows."""
     at = 0
     for listed in range(new.points.size):
         while at < old.points.size and old.points[at] < new.points[listed]:
@@ -154,7 +154,7 @@ def tied(arcs: Arcs, node: int, to: int, key: float, head: Array, after: Array) 
 class Moves(NamedTuple):
     """The cheapest move from each cell to each of its neighbours, kept until the cell gains or loses a point."""
 
-    count: Array  # int64 (c,): neighbours; -1 if to be looked up anew, -2 if there are too many to keep
+    known: Array  # int64 (c,): neighbours; -1 if to be looked up anew, -2 if there are too many to keep
     to: Array  # int64 (c, width)
     key: Array  # float64 (c, width): what squared distance it adds
     arc: Array  # int64 (c, width): by which arc the point is in the cell now
@@ -183,7 +183,7 @@ def look_up(arcs: Arcs, node: int, moves: Moves, head: Array, after: Array) -> N
         a = after[a]
     for i in range(width if count < 0 else count):
         moves.slot[moves.to[node, i]] = -1
-    moves.count[node] = count
+    moves.known[node] = count
 
 
 @inner
@@ -196,10 +196,19 @@ def lower_roof(arcs: Arcs, a: int, roof: Array, holder: Array) -> None:
 
 @inner
 def shift(
-    arcs: Arcs, a: int, b: int, amount: int, moves: Moves, roof: Array, holder: Array, head: Array, after: Array, before: Array
+    arcs: Arcs,
+    a: int,
+    b: int,
+    amount: int,
+    moves: Moves,
+    roof: Array,
+    holder: Array,
+    head: Array,
+    after: Array,
+    before: Array,
 ) -> None:
     """Move some records of a point from arc a to arc b."""
-    moves.count[arcs.cells[a]] = moves.count[arcs.cells[b]] = -1
+    moves.known[arcs.cells[a]] = moves.known[arcs.cells[b]] = -1
     if arcs.flow[b] == 0:
         enter(b, arcs.cells[b], head, after, before)
         lower_roof(arcs, b, roof, holder)
@@ -277,14 +286,14 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                     target = node
                     break
                 horizon = min(horizon, distance[node] + roof[node] - prices[node])
-                if moves.count[node] == -1:
+                if moves.known[node] == -1:
                     look_up(arcs, node, moves, head, after)
-                for i in range(moves.count[node]):
+                for i in range(moves.known[node]):
                     to = int(moves.to[node, i])
                     if not final[to]:
                         new = distance[node] + max(moves.key[node, i] + prices[to] - prices[node], 0.0)
                         size = relax(to, new, node, moves.arc[node, i], distance, origin, via, heap, place, size)
-                a = head[node] if moves.count[node] < 0 else np.int64(-1)
+                a = int(head[node]) if moves.known[node] < 0 else -1
                 while a >= 0:
                     here = arcs.costs[a] + prices[node]
                     listed = arcs.owner[a]
@@ -333,7 +342,7 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
 
 @kernel
 def near_moves(arcs: Arcs, prices: Array, limit: float) -> tuple[Array, Array, Array]:
-    """(from, to, key): the moves that cost at most `limit` at these prices; key + prices[to] - prices[from] is the cost."""
+    """(from, to, key) of the moves that cost at most `limit`; the cost is key + prices[to] - prices[from]."""
     count = 0
     for fill in range(2):
         if fill:
@@ -383,7 +392,9 @@ def part_ties(arcs: Arcs, prices: Array, room: float) -> None:
     cells = len(prices)
     source, target, keys = near_moves(arcs, prices, 2 * room)
     # Every pair once in each direction, with the cheapest move there and back.
-    pairs, place = np.unique(np.concatenate([source * cells + target, target * cells + source]), return_inverse=True)
+    pairs, place = np.unique(
+        np.concatenate([source * cells + target, target * cells + source]), return_inverse=True
+    )
     out, back = np.full((2, len(pairs)), np.inf)
     np.minimum.at(out, place[: len(keys)], keys)
     np.minimum.at(back, place[len(keys) :], keys)

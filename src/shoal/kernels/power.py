@@ -86,7 +86,8 @@ def fair_start(plan: Plan, centres: Array, prices: Array | None) -> Array:
     low, high = plan.low[box].min(axis=0), plan.high[box].max(axis=0)
     farthest = np.maximum(np.abs(centres - low), np.abs(centres - high))
     widest = (farthest**2).sum(axis=1).max()
-    start = prices - prices.min()
+    with np.errstate(over="ignore", invalid="ignore"):
+        start = prices - prices.min()
     if not start.max() <= 4 * widest * min(len(centres), 1000):
         return np.zeros(len(centres))
     return start - start.mean()
@@ -146,32 +147,31 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
         reach[short & (patience < 0)] = np.inf
 
 
-def share_out(labels: Array, twins: Array, starts: Array, sizes: Array) -> Array:
-    """Labels of merged centres to those of each one: the lowest records to the lowest cell."""
-    order = np.argsort(labels, kind="stable")
-    shared = np.empty_like(labels)
-    shared[order] = np.repeat(twins, sizes[twins])
-    return shared
+def settle_any(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Array, Array]:
+    """(labels, prices) for any centres: those alike are one, and its records are shared out, the lowest first."""
+    twins, runs = group_twins(centres, np.arange(len(centres), dtype=np.int32))
+    lowest = np.empty(len(centres), np.int64)
+    lowest[twins] = np.repeat(twins[runs[:-1]], np.diff(runs))
+    different, merged = np.unique(lowest, return_inverse=True)
+    if len(different) == 1:
+        labels, found = np.zeros(len(plan.records), np.int64), np.zeros(1)
+    else:
+        totals = np.bincount(merged, sizes).astype(np.int64)
+        labels, found = settle(plan, centres[different], totals, prices[different])
+    if len(different) < len(centres):
+        members = np.argsort(merged, kind="stable")
+        labels[np.argsort(labels, kind="stable")] = np.repeat(members, sizes[members])
+    return labels, found[merged]
 
 
 def assign(plan: Plan, centres: Array, sizes: Array, prices: Array | None = None) -> tuple[Array, Array]:
     """(labels, prices): the records in cells of exactly these sizes, at the least total squared distance.
 
     Prices given, one for each cell, are where the search begins. The prices returned prove the result: each record
-    is where squared distance + price is least, up to rounding; where two cells cost it the same it may be in either.
+    is where squared distance + price is least, up to rounding. One that costs the same in two cells may be in
+    either; of records alike, the lowest go to the lowest cell.
     """
-    if sizes.sum() != len(plan.records) or sizes.min() < 1:
-        raise ValueError(f"sizes of {sizes.sum()} records in all, each at least 1, for {len(plan.records)} records")
-    twins, runs = group_twins(centres, np.arange(len(centres), dtype=np.int32))
-    start = fair_start(plan, centres, prices)
-    if len(runs) == len(centres) + 1:
-        if len(centres) == 1:
-            return np.zeros(len(plan.records), np.int64), start
-        return settle(plan, centres, sizes, start)
-    merged, total = centres[twins[runs[:-1]]], np.add.reduceat(sizes[twins], runs[:-1])
-    labels, found = np.zeros(len(plan.records), np.int64), np.zeros(1)
-    if len(merged) > 1:
-        labels, found = settle(plan, merged, total, start[twins[runs[:-1]]])
-    spread = np.empty(len(centres))
-    spread[twins] = np.repeat(found, np.diff(runs))
-    return share_out(labels, twins, runs, sizes), spread
+    n = len(plan.records)
+    if sizes.sum() != n or sizes.min() < 1:
+        raise ValueError(f"sizes of {sizes.sum()} records in all, each at least 1, for {n} records")
+    return settle_any(plan, centres, sizes, fair_start(plan, centres, prices))
