@@ -1,7 +1,7 @@
 """Power cells: which centre is nearest to each point when a price is added to the squared distance.
 
-Points alike are merged and keep their number as a weight. The rest lies in kd order, in blocks of 32 with boxes
-around blocks, around 256 and around 4096 points. A centre whose least possible value over a box is above what
+Points alike are merged and keep their number as a weight. The rest lies in kd order, in blocks of 64 with boxes
+around blocks, around 8 and around 128 of them. A centre whose least possible value over a box is above what
 others can promise is out for the whole box, so that a point is compared with a handful of centres. Bounds are
 rounded as the distances are (every step of the sum is monotone), so nothing is lost to rounding.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.order import group_twins, kd_order
 
-BLOCK = 32  # points
+BLOCK = 64  # points
 LEVELS = np.array([1, 8, 128])  # blocks in a box
 
 
@@ -176,19 +176,23 @@ def measure(points: Array, b: int, centre: Array, price: float, values: Array) -
 
 
 @inner
-def rank(values: Array, q: int, value: Array, runner_up: Array, best: Array, second: Array) -> None:
-    """Enter one cell's values into the best and second best of a block."""
-    for lane in range(BLOCK):  # no branches, so that lanes go side by side
-        new, old, worse = values[lane], value[lane], runner_up[lane]
-        first, other = best[lane], second[lane]
+def rank(values: Array, q: int, board: Array) -> None:
+    """Enter one cell's values into the board of a block: least values, next ones, then the cells of both.
+
+    One array and no branches, so that lanes go side by side.
+    """
+    cell = float(q)
+    for lane in range(BLOCK):
+        new, old, worse = values[lane], board[lane], board[BLOCK + lane]
+        first, other = board[2 * BLOCK + lane], board[3 * BLOCK + lane]
         wins = new < old
         beaten = old if wins else new
-        loser = first if wins else q
+        loser = first if wins else cell
         places = wins | (beaten < worse)
-        value[lane] = new if wins else old
-        best[lane] = q if wins else first
-        runner_up[lane] = beaten if places else worse
-        second[lane] = loser if places else other
+        board[lane] = new if wins else old
+        board[BLOCK + lane] = beaten if places else worse
+        board[2 * BLOCK + lane] = cell if wins else first
+        board[3 * BLOCK + lane] = loser if places else other
 
 
 @kernel
@@ -198,8 +202,7 @@ def sweep(plan: Plan, centres: Array, prices: Array, out: Nearest) -> None:
     everyone, anything = np.arange(cells), np.empty(0)
     top, middle, few = np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int64)
     near = np.empty(cells)
-    values, value, runner_up = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
-    best, second = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int64)
+    values, board = np.empty(BLOCK), np.empty(4 * BLOCK)
     tops, middles = 0, 0
     out.counts[:] = 0
     for b in range(blocks):
@@ -208,16 +211,17 @@ def sweep(plan: Plan, centres: Array, prices: Array, out: Nearest) -> None:
         if b % 8 == 0:
             middles = sift(plan, plan.first[1] + b // 8, centres, prices, anything, top, tops, middle, near)
         count = sift(plan, b, centres, prices, anything, middle, middles, few, near)
-        for lane in range(BLOCK):
-            value[lane], runner_up[lane], best[lane], second[lane] = np.inf, np.inf, -1, -1
+        board[: 2 * BLOCK] = np.inf
+        board[2 * BLOCK :] = -1.0
         for i in range(count):
             measure(plan.points, b, centres[few[i]], prices[few[i]], values)
-            rank(values, few[i], value, runner_up, best, second)
+            rank(values, few[i], board)
         for lane in range(BLOCK):
             x = b * BLOCK + lane
-            out.best[x], out.second[x] = best[lane], second[lane]
-            out.value[x], out.gap[x] = value[lane], runner_up[lane] - value[lane]
-            out.counts[best[lane]] += plan.weights[x]
+            best = int(board[2 * BLOCK + lane])
+            out.best[x], out.second[x] = best, int(board[3 * BLOCK + lane])
+            out.value[x], out.gap[x] = board[lane], board[BLOCK + lane] - board[lane]
+            out.counts[best] += plan.weights[x]
 
 
 def nearest(plan: Plan, centres: Array, prices: Array) -> Nearest:
