@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.kernels.balance import balance, border_graph, gap_at_rank, price_to_fill, soft_counts, solve
-from shoal.kernels.cells import nearest, prepare
+from shoal.kernels.blocks import nearest, prepare
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from shoal.kernels import power
-from shoal.kernels.cells import nearest
+from shoal.kernels.blocks import nearest
 from shoal.kernels.power import assign, prepare, rows_of
 from shoal.kernels.transport import transport
 

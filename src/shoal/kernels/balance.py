@@ -10,7 +10,7 @@ a border would else throw all their weight over it at each step.
 
 import numpy as np
 
-from shoal.kernels.cells import BLOCK, Nearest, Plan, measure, nearest
+from shoal.kernels.blocks import BLOCK, Nearest, Plan, measure, nearest
 from shoal.kernels.compiled import Array, kernel
 
 _SAMPLE = 32  # records at the borders of a cell that its bandwidth takes in, at least

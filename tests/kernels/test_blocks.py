@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 import naive
 import samples
-from shoal.kernels.cells import BLOCK, nearest, prepare
+from shoal.kernels.blocks import BLOCK, nearest, prepare
 
 
 def values_of(X, centres, prices):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.cells import BLOCK, Nearest, Plan, measure, sift
+from shoal.kernels.blocks import BLOCK, Nearest, Plan, measure, sift
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.transport import enter, leave, relax, take_nearest
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.cells import nearest, prepare
-from shoal.kernels.exchange import carry_over, exchange, list_arcs, part_ties
+from shoal.kernels.blocks import nearest, prepare
+from shoal.kernels.chains import carry_over, exchange, list_arcs, part_ties
 
 
 def problem(seed, n=300, cells=6):
