@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def test_exact_rounds_never_lose(name):
     found = list(lloyd_rounds(X, sizes, first_cells(X[:7], 120), distortion, assign, 1.0, 50, 1e-9))
     history = found[-1].history
     assert len(history) == len(found) > 2
-    assert all(b <= a * (1 + 1e-9) for a, b in zip(history, history[1:], strict=False))
+    assert all(b <= a * (1 + 1e-9) for a, b in pairwise(history))
     for cells in found:
         assert np.array_equal(np.bincount(cells.labels), sizes)
     last = found[-1]

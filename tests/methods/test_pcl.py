@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from checks import large_samples, passes_scikit_learns_checks, reports_progress_without_changing_the_groups
@@ -35,6 +37,10 @@ def test_any_sizes_are_met(sample, seed):
     assert shares.sizes_.tolist() == sizes.tolist()
 
 
+def never_rises(history):
+    return all(after <= before * (1 + 1e-12) for before, after in pairwise(history))
+
+
 def test_the_quantizer_gives_the_labels_again():
     X = np.random.default_rng(0).normal(size=(600, 3))
     for noise in ("none", "jitter"):
@@ -42,7 +48,7 @@ def test_the_quantizer_gives_the_labels_again():
         assert isinstance(model.quantizer_, Quantizer)
         cost = model.quantizer_.distortion.costs(X, model.quantizer_.centroids) + model.costs_
         assert cost[np.arange(600), model.labels_] == pytest.approx(cost.min(axis=1), abs=1e-9)
-        assert model.history_ == sorted(model.history_, reverse=True) or noise == "jitter"
+        assert never_rises(model.history_)
         assert model.sse_ == pytest.approx(model.history_[-1])
 
 
@@ -53,7 +59,7 @@ def test_better_than_its_start_from_the_first_round_on():
             before = start.fit(X)
             assert model.sizes_.tolist() == before.sizes_.tolist()
             assert model.history_[0] <= before.sse_ * (1 + 1e-9)
-            assert model.history_ == sorted(model.history_, reverse=True)
+            assert never_rises(model.history_)
 
 
 def test_noise_finds_better_cells():
@@ -78,7 +84,7 @@ def test_other_distortions(distortion):
     X = np.random.default_rng(5).normal(size=(60, 2))
     model = PCL(k=6, distortion=distortion, n_starts=2, random_state=0).fit(X)
     assert model.sizes_.tolist() == [6] * 10
-    assert model.history_ == sorted(model.history_, reverse=True)
+    assert never_rises(model.history_)
     assert np.array_equal(np.sort(np.unique(model.quantizer_.predict(X))), np.arange(10))
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from shoal.kernels.balance import balance, gap_at_rank
 from shoal.kernels.blocks import BLOCK, Nearest, Plan, nearest, prepare
-from shoal.kernels.compiled import Array, kernel
 from shoal.kernels.chains import Arcs, carry_over, exchange, list_arcs, part_ties
+from shoal.kernels.compiled import Array, kernel
 from shoal.kernels.order import group_twins
 from shoal.kernels.transport import transport
 

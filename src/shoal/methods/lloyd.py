@@ -38,9 +38,9 @@ def first_cells(centres: Float, n: int) -> Cells:
 
 def assign_exactly(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
     """At the least sum of squared distances."""
-    from shoal.kernels.transport import transport
+    from shoal.kernels.power import assign, prepare
 
-    return transport(X, centres, sizes, sizes, True, costs)
+    return assign(prepare(X), np.ascontiguousarray(centres), sizes, costs)
 
 
 def assign_numerically(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
