@@ -93,11 +93,11 @@ def fair_start(plan: Plan, centres: Array, prices: Array | None) -> Array:
     return start - start.mean()
 
 
-def first_reach(near: Nearest, weights: Array, ranks: Array) -> Array:
-    """How far beyond the best cell points are listed at first, for each cell."""
+def reach_at_rank(near: Nearest, weights: Array, ranks: Array) -> Array:
+    """How far beyond the best cell points have to be listed, for each cell, so that ranks[q] records are."""
     reach, widest = np.empty((2, len(ranks)))
     gap_at_rank(near, weights, ranks, 1, reach, widest)
-    return reach
+    return np.maximum(reach, 1e-3 * np.median(reach))  # a cell may hold nothing but ties
 
 
 def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Array, Array]:
@@ -119,7 +119,7 @@ def settle(plan: Plan, centres: Array, sizes: Array, prices: Array) -> tuple[Arr
     arcs: Arcs | None = None
     rounding = _ROUNDING
     while True:
-        reach = np.maximum(reach, first_reach(near, plan.weights, ranks))
+        reach = np.maximum(reach, reach_at_rank(near, plan.weights, ranks))
         before, arcs = arcs, list_arcs(plan, centres, prices, near, reach)
         held = near.counts.copy()
         if before is not None:
