@@ -6,16 +6,16 @@ import pytest
 from shoal.distortions import Squared, distortion_of
 from shoal.methods.lloyd import (
     Cells,
-    assign_exactly,
-    assign_numerically,
-    by_costs,
     centroids_of,
     distortion_to,
+    exact_solver,
     first_cells,
     lloyd_rounds,
     noisy_rounds,
+    numeric_solver,
     revived,
     shared_out,
+    solver_for,
 )
 
 RNG = np.random.default_rng(0)
@@ -32,8 +32,9 @@ def test_exact_rounds_never_lose(name):
     distortion = distortion_of(name)
     X = RNG.normal(size=(120, 2))
     sizes = shared_out(120, np.ones(7))
-    assign = assign_exactly if name == "squared" else by_costs(distortion)
-    found = list(lloyd_rounds(X, sizes, first_cells(X[:7], 120), distortion, assign, 1.0, 50, 1e-9))
+    found = list(
+        lloyd_rounds(X, sizes, first_cells(X[:7], 120), distortion, solver_for(distortion), 1.0, 50, 1e-9)
+    )
     history = found[-1].history
     assert len(history) == len(found) > 2
     assert all(b <= a * (1 + 1e-9) for a, b in pairwise(history))
@@ -51,7 +52,7 @@ def test_the_speed_holds_back():
     sizes = np.full(6, 10)
     start = first_cells(X[:6], 60)
     fast, slow = (
-        list(lloyd_rounds(X, sizes, start, Squared(), assign_exactly, speed, 2, 0))[1].centres
+        list(lloyd_rounds(X, sizes, start, Squared(), exact_solver, speed, 2, 0))[1].centres
         for speed in (1.0, 0.5)
     )
     assert slow == pytest.approx((fast + X[:6]) / 2)
@@ -60,8 +61,8 @@ def test_the_speed_holds_back():
 def test_the_numeric_way_comes_near_the_exact_one():
     X = RNG.normal(size=(4000, 2))
     sizes, centres = np.full(8, 500), X[:8]
-    labels, _ = assign_numerically(X, centres, sizes, np.zeros(8))
-    exact, _ = assign_exactly(X, centres, sizes, np.zeros(8))
+    labels, _ = numeric_solver(X)(centres, sizes, np.zeros(8))
+    exact, _ = exact_solver(X)(centres, sizes, np.zeros(8))
     assert np.abs(np.bincount(labels, minlength=8) - sizes).max() <= 5
     assert (labels == exact).mean() > 0.99
 
@@ -71,7 +72,7 @@ def test_noise_falls_and_sizes_hold_on_the_cloud(copies):
     X = np.concatenate([RNG.normal(centre, 0.1, (10, 2)) for centre in (0.0, 5.0, 10.0)])
     sizes = np.full(3, 10)
     found = list(
-        noisy_rounds(X, sizes, first_cells(X[:3], 30), assign_exactly, 30, copies, np.random.default_rng(1))
+        noisy_rounds(X, sizes, first_cells(X[:3], 30), exact_solver, 30, copies, np.random.default_rng(1))
     )
     assert len(found) == 30
     assert sorted(found[-1].centres[:, 0]) == pytest.approx([0, 5, 10], abs=0.3)

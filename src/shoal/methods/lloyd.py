@@ -14,8 +14,10 @@ from shoal.partition import squared_error
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Assign = Callable[[Float, Float, Int, Float], tuple[Int, Float]]
-"""Called with (points, centres, sizes, costs): the cell of each point, and the costs that bring it about."""
+Assign = Callable[[Float, Int, Float], tuple[Int, Float]]
+"""Called with (centres, sizes, costs): the cell of each point, and the costs that bring it about."""
+Solver = Callable[[Float], Assign]
+"""Called with the points, once for many assignments of them."""
 
 _NOISE = 2.0, 0.1  # the first and last standard deviation, in units of that within the cells
 _NEAR = 12  # groups with the nearest centroids that a record may trade places with
@@ -36,17 +38,29 @@ def first_cells(centres: Float, n: int) -> Cells:
     return Cells(centres, np.zeros(len(centres)), np.zeros(n, np.int64), [])
 
 
-def assign_exactly(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+def exact_solver(X: Float) -> Assign:
     """At the least sum of squared distances."""
     from shoal.kernels.power import assign, prepare
 
-    return assign(prepare(X), np.ascontiguousarray(centres), sizes, costs)
+    plan = prepare(X)
+    return lambda centres, sizes, costs: assign(plan, np.ascontiguousarray(centres), sizes, costs)
 
 
-def assign_numerically(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+def numeric_solver(X: Float) -> Assign:
     """By costs that Levenberg and Marquardt's method adjusts; sizes may be a record or two off."""
-    found = adjust_costs(X, centres, sizes, costs)
-    return found.labels, found.costs
+
+    def assign(centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+        found = adjust_costs(X, centres, sizes, costs)
+        return found.labels, found.costs
+
+    return assign
+
+
+def solver_for(distortion: Distortion) -> Solver:
+    """The exact assignment for any distortion."""
+    if isinstance(distortion, Squared):
+        return exact_solver
+    return lambda X: lambda centres, sizes, costs: assign_by_costs(distortion, X, centres, sizes, costs)
 
 
 def centroids_of(distortion: Distortion, X: Float, labels: Int, cells: int) -> Float:
@@ -74,14 +88,15 @@ def lloyd_rounds(
     sizes: Int,
     cells: Cells,
     distortion: Distortion,
-    assign: Assign,
+    solver: Solver,
     speed: float,
     rounds: int,
     tolerance: float,
 ) -> Iterator[Cells]:
     """The cells after each round, until one gains too little."""
+    assign = solver(X)
     for _ in range(rounds):
-        labels, costs = assign(X, cells.centres, sizes, cells.costs)
+        labels, costs = assign(cells.centres, sizes, cells.costs)
         places = centroids_of(distortion, X, labels, len(sizes))
         history = [*cells.history, distortion_to(distortion, X, places, labels)]
         cells = Cells(cells.centres, costs, labels, history)
@@ -111,7 +126,7 @@ def revived(cells: Cells, places: Float, X: Float) -> Cells:
 
 
 def noisy_rounds(
-    X: Float, sizes: Int, cells: Cells, assign: Assign, rounds: int, copies: int, rng: np.random.Generator
+    X: Float, sizes: Int, cells: Cells, solver: Solver, rounds: int, copies: int, rng: np.random.Generator
 ) -> Iterator[Cells]:
     """Rounds on shaken copies of the records, whose noise falls geometrically.
 
@@ -122,7 +137,7 @@ def noisy_rounds(
         spread = np.sqrt(squared_error(X, means_of(X, labels), labels) / X.size)
         shaken = [X + rng.normal(size=X.shape) * (factor * spread) for _ in range(copies)]
         cloud = np.concatenate(shaken if copies == 1 else [X, *shaken])
-        spots, costs = assign(cloud, cells.centres, sizes * (len(cloud) // len(X)), cells.costs)
+        spots, costs = solver(cloud)(cells.centres, sizes * (len(cloud) // len(X)), cells.costs)
         labels = spots[: len(X)]
         source, marks = (X, labels) if copies == 1 else (cloud, spots)
         places = centroids_of(Squared(), source, marks, len(sizes))
@@ -150,15 +165,6 @@ def swap(X: Float, labels: Int) -> bool:
         if not found:
             break
     return swaps > 0
-
-
-def by_costs(distortion: Distortion) -> Assign:
-    """The exact assignment for any distortion."""
-
-    def assign(X: Float, centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
-        return assign_by_costs(distortion, X, centres, sizes, costs)
-
-    return assign
 
 
 def shared_out(n: int, shares: Float) -> Int:

@@ -30,14 +30,13 @@ from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.imhm import means_of
 from shoal.methods.lloyd import (
     Cells,
-    assign_exactly,
-    assign_numerically,
-    by_costs,
     centroids_of,
     first_cells,
     lloyd_rounds,
     noisy_rounds,
+    numeric_solver,
     shared_out,
+    solver_for,
     swap,
 )
 from shoal.methods.start import Start, StartRule, groups_of
@@ -306,21 +305,21 @@ class PCL(Microaggregator):
         self, X: Float, sizes: Int, cells: Cells, distortion: Distortion, noise: str, rng: np.random.Generator
     ) -> Iterator[Cells]:
         """The cells after each round: with noise, without, and after swaps."""
-        exact = assign_exactly if isinstance(distortion, Squared) else by_costs(distortion)
-        assign = assign_numerically if self.cost_solver == "levenberg-marquardt" else exact
+        exact = solver_for(distortion)
+        solver = numeric_solver if self.cost_solver == "levenberg-marquardt" else exact
         latest = cells
         if noise != "none":
             copies = 1 if noise == "jitter" else self.noise_samples or max(2, -(-1000 // int(sizes.min())))
-            for latest in noisy_rounds(X, sizes, cells, assign, self.noise_rounds, copies, rng):
+            for latest in noisy_rounds(X, sizes, cells, solver, self.noise_rounds, copies, rng):
                 yield latest
-        if assign is assign_numerically:
+        if solver is not exact:
             begun = latest
             for latest in lloyd_rounds(
-                X, sizes, begun, distortion, assign, self.speed, self.rounds, self.tolerance
+                X, sizes, begun, distortion, solver, self.speed, self.rounds, self.tolerance
             ):
                 yield latest
             latest = replace(latest, history=[])
-        rounds = self.rounds if assign is exact else 1  # the last records put right
+        rounds = self.rounds if solver is exact else 1  # the last records put right
         while True:
             begun = latest
             for latest in lloyd_rounds(X, sizes, begun, distortion, exact, self.speed, rounds, self.tolerance):
