@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shoal import IMHM, MDAV, allocate
+from shoal import IMHM, MDAV, PCL, allocate
 from shoal.distortions import distortion_of
 from shoal.kernels.tree import build_tree
 
@@ -115,6 +115,32 @@ def plane() -> None:
         figure.savefig(HERE / f"imhm_{name}.svg", metadata={"Date": None}, dpi=150)
 
 
+def cells() -> None:
+    """MDAV beside PCL on the plane, after Figs. 12, 14, 16 and 18 of the 2011 paper."""
+    rng = np.random.default_rng(0)
+    panels = (
+        ("10 000 uniform, 10 cells", rng.random((10_000, 2)), 1000),
+        ("10 000 Gaussian, 10 cells", rng.normal(size=(10_000, 2)), 1000),
+        ("250 uniform, k = 3", rng.random((250, 2)), 3),
+        ("250 Gaussian, k = 5", rng.normal(size=(250, 2)), 5),
+    )
+    figure = Figure(figsize=(8, 14), layout="constrained")
+    for row, (title, X, k) in zip(figure.subplots(4, 2), panels, strict=True):
+        for axes, model in zip(row, (MDAV(k=k), PCL(k=k, n_starts=5, random_state=0)), strict=True):
+            model.fit(X)
+            if isinstance(model, PCL):
+                low, high = X.min(axis=0), X.max(axis=0)
+                for cell, polygon in enumerate(model.quantizer_.cells(np.column_stack([low, high]))):
+                    axes.fill(*polygon.T, color=f"C{cell % 10}", alpha=0.2, ec="white")
+            colours = [f"C{group % 10}" for group in model.labels_]
+            axes.scatter(*X.T, s=0.8 if len(X) > 1000 else 8, c=colours, lw=0, rasterized=True)
+            axes.set_title(
+                f"{title}: {type(model).__name__} {model.information_loss_:.3g} %", fontsize=9, color=INK
+            )
+            bare(axes)
+    figure.savefig(HERE / "pcl_cells.svg", metadata={"Date": None}, dpi=80)
+
+
 def convergence() -> None:
     """The loss of IMHM after each round, on invented data with correlated attributes."""
     rng = np.random.default_rng(1)
@@ -160,4 +186,5 @@ if __name__ == "__main__":
     tree()
     plane()
     convergence()
+    cells()
     allocation()

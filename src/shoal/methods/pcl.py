@@ -46,6 +46,7 @@ from shoal.quantizer import Quantizer
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+_SWAPPED = 200  # records in a cell beyond which swaps gain next to nothing and cost most
 _FEW = 5_000  # records up to which several starts and noise are the default
 
 
@@ -123,8 +124,8 @@ class PCL(Microaggregator):
         than 20 records and 10 for larger ones; beyond that 1.
     noise : {"auto", "jitter", "samples", "none"}
         "jitter": the rounds begin with a copy of the data that is shaken anew each time and less and less, and end
-        with swaps of records; it escapes local optima. "samples": the noisy variation of 2011, with many shaken
-        copies of each record. "auto" is "jitter" up to 5000 records, then "none".
+        with swaps of records between cells of up to 200; it escapes local optima. "samples": the noisy variation
+        of 2011, with many shaken copies of each record. "auto" is "jitter" up to 5000 records, then "none".
     noise_rounds : int
         The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells.
     noise_samples : int
@@ -324,7 +325,7 @@ class PCL(Microaggregator):
             begun = latest
             for latest in lloyd_rounds(X, sizes, begun, distortion, exact, self.speed, rounds, self.tolerance):
                 yield latest
-            if noise != "jitter" or not swap(X, latest.labels):
+            if noise != "jitter" or sizes.max() > _SWAPPED or not swap(X, latest.labels):
                 return
             latest = replace(latest, centres=means_of(X, latest.labels))
 
