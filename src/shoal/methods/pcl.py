@@ -47,6 +47,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _SWAPPED = 200  # records in a cell beyond which swaps gain next to nothing and cost most
+_VERY_FEW = 500
 _FEW = 5_000  # records up to which several starts and noise are the default
 
 
@@ -120,8 +121,8 @@ class PCL(Microaggregator):
     start : a method's name, an estimator or the group of each record
         The first start; by default MDAV. All further ones are records drawn at random.
     n_starts : int
-        How many starts there are; the best result is kept. By default, up to 5000 records, 4 for cells of fewer
-        than 20 records and 10 for larger ones; beyond that 1.
+        How many starts there are; the best result is kept. By default 10 up to 500 records and, up to 5000, for
+        cells of 20 records or more, 4 for smaller ones; beyond that 1.
     noise : {"auto", "jitter", "samples", "none"}
         "jitter": the rounds begin with a copy of the data that is shaken anew each time and less and less, and end
         with swaps of records between cells of up to 200; it escapes local optima. "samples": the noisy variation
@@ -276,7 +277,8 @@ class PCL(Microaggregator):
             raise ShoalError(f"noise={noise!r} is for squared distances; use noise='none'")
         if self.cost_solver != "transport" and not squared:
             raise ShoalError(f"cost_solver={self.cost_solver!r} is for squared distances; use 'transport'")
-        starts = self.n_starts if self.n_starts is not None else (4 if sizes.min() < 20 else 10) if few else 1
+        many = 4 if sizes.min() < 20 and n > _VERY_FEW else 10
+        starts = self.n_starts if self.n_starts is not None else many if few else 1
         best: Cells | None = None
         for number, seed in enumerate(seeds.spawn(starts)):
             rng = np.random.default_rng(seed)
