@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import shoal
-from shoal.methods import METHODS
+from shoal.catalogue import METHODS
 
 ROOT = Path(__file__).parents[1]
 

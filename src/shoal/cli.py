@@ -157,7 +157,7 @@ def anonymize(
         )
     check_outputs(file, output, report, overwrite)
     if parameter:
-        from shoal.methods import method_of
+        from shoal.catalogue import method_of
 
         settings["method"] = method_of(settings["method"], settings.pop("k"), parameters_of(parameter))
 
@@ -262,7 +262,7 @@ def inspect(
 @app.command()
 def methods(as_json: AsJson = False) -> None:
     """List the methods that group records."""
-    from shoal.methods import METHODS
+    from shoal.catalogue import METHODS
 
     rows: list[dict[str, Any]] = [
         {

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
+from shoal.catalogue import METHODS
 from shoal.errors import ShoalError
 from shoal.measures import InformationLoss
-from shoal.methods import METHODS, Microaggregator
+from shoal.methods import Microaggregator
 from shoal.partition import Partition
 from shoal.table import Table
 

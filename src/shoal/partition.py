@@ -109,3 +109,16 @@ def squared_error(points: Float, centroids: Float, labels: Int) -> float:
         difference = points[start : start + _CHUNK] - centroids[labels[start : start + _CHUNK]]
         total += float(np.einsum("ij,ij->", difference, difference))
     return total
+
+
+def means_of(points: Float, labels: Int) -> Float:
+    """The centroid of each group; labels as in a `Partition`."""
+    from shoal.kernels.exact import group_means
+
+    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+    return group_means(points, np.argsort(labels, kind="stable"), starts)
+
+
+def sse_of(points: Float, labels: Int) -> float:
+    """The sum of squared distances to the centroids."""
+    return squared_error(points, means_of(points, labels), labels)

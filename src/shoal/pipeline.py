@@ -5,13 +5,15 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.catalogue import method_of
 from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.manifest import manifest_of
 from shoal.measures import information_loss
-from shoal.methods import Microaggregator, Progress, method_of
+from shoal.methods import Microaggregator, Progress
 from shoal.numeric import Aggregate
 from shoal.parameters import Flag, OneOf, Seed, Whole
 from shoal.release import Release
+from shoal.scale import Wrapper
 from shoal.space import AGGREGATES, Scaling, Space
 from shoal.table import Names, Roles, Table
 
@@ -91,6 +93,8 @@ def anonymize(
 
 def give_seed(model: Microaggregator, seed: int | None) -> int | None:
     """Hand the seed to a method that takes one; where it needs one and none is given, draw one to write down."""
+    if isinstance(model, Wrapper):
+        return seed if model.method is None else give_seed(model.method, seed)
     if "random_state" not in model.get_params(deep=False):
         return seed
     own = model.get_params(deep=False)["random_state"]

@@ -8,7 +8,6 @@ import naive
 from samples import points
 from shoal import MDAV
 from shoal.errors import ShoalError
-from shoal.methods import METHODS, method_of
 
 UNTIL = {"2k": 2, "3k": 3}
 
@@ -103,18 +102,3 @@ def test_an_interrupt_in_the_callback_gets_through():
 def test_a_wrong_rule_is_an_error():
     with pytest.raises(ShoalError, match="until must be one of 2k, 3k, not '4k'"):
         MDAV(until="4k").fit(np.zeros((9, 2)))
-
-
-def test_every_method_can_be_named():
-    for name, kind in METHODS.items():
-        assert type(method_of(name, 3)) is kind
-        assert kind.idea
-        assert kind.cost
-        assert kind.reference
-    with pytest.raises(ShoalError, match="there is no method 'mdva'; did you mean 'mdav'"):
-        method_of("mdva", 3)
-    with pytest.raises(ShoalError, match="k is missing"):
-        method_of("mdav", None)
-    with pytest.raises(ShoalError, match="contradict"):
-        method_of(MDAV(k=3), 4)
-    assert method_of(MDAV(k=3), None).k == 3

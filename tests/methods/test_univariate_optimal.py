@@ -16,7 +16,7 @@ import naive
 import shoal
 from samples import points
 from shoal import MDAV, ShoalError, ShoalWarning, UnivariateOptimal, cli
-from shoal.methods import method_of
+from shoal.catalogue import method_of
 from shoal.methods.projections import first_component, zscore_sum
 from shoal.methods.univariate_optimal import optimal_groups
 

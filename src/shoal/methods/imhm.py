@@ -25,7 +25,7 @@ from shoal.methods.projections import zscore_sum
 from shoal.methods.rows import cut, row_through_groups
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
-from shoal.partition import squared_error
+from shoal.partition import means_of, sse_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -171,19 +171,6 @@ def report(progress: Progress | None, done: int, n: int) -> None:
     """Progress through the start, 0 to n, and through the blocks, n to 2n, as one."""
     if progress is not None:
         progress(done // 2, n)
-
-
-def means_of(X: Float, labels: Int) -> Float:
-    """The centroid of each group."""
-    from shoal.kernels.exact import group_means
-
-    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
-    return group_means(X, np.argsort(labels, kind="stable"), starts)
-
-
-def sse_of(X: Float, labels: Int) -> float:
-    """The sum of squared distances to the centroids."""
-    return squared_error(X, means_of(X, labels), labels)
 
 
 def semi_random_row(X: Float, share: float, seed: int | None) -> Int:

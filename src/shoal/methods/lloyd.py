@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from shoal.assignment import assign_by_costs
 from shoal.distortions import Distortion, Squared, total_cost
 from shoal.methods.cost_adjustment import adjust_costs
-from shoal.methods.imhm import means_of
-from shoal.partition import squared_error
+from shoal.partition import means_of, squared_error
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

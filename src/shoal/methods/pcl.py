@@ -27,7 +27,6 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.distortions import Distortion, Squared, distortion_of
 from shoal.errors import ShoalError
 from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.imhm import means_of
 from shoal.methods.lloyd import (
     Cells,
     centroids_of,
@@ -41,6 +40,7 @@ from shoal.methods.lloyd import (
 )
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
+from shoal.partition import means_of
 from shoal.quantizer import Quantizer
 
 Float = NDArray[np.float64]

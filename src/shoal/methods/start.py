@@ -21,7 +21,7 @@ class StartRule:
 
     def check(self, name: str, value: object) -> object:
         """The value; whether labels fit the records is seen when the records are."""
-        from shoal.methods import METHODS
+        from shoal.catalogue import METHODS
 
         if isinstance(value, str) and value not in METHODS:
             hint = nearest_name(value, METHODS) or f"; there are {', '.join(METHODS)}"
@@ -35,7 +35,7 @@ def groups_of(start: Start, X: Float, k: int, progress: Progress | None) -> Int:
     """The labels to begin with; every group has at least k records."""
     from sklearn.base import clone
 
-    from shoal.methods import method_of
+    from shoal.catalogue import method_of
 
     if isinstance(start, str):
         return method_of(start, k).fit(X, progress=progress).labels_

@@ -1,0 +1,5 @@
+"""Any method on more data: meta-methods that change only what the method inside is fed."""
+
+from shoal.scale.wrapper import Wrapper
+
+__all__ = ["Wrapper"]

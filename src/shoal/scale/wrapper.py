@@ -1,0 +1,52 @@
+"""What every meta-method shares: the method inside, whose k is the k of all."""
+
+from dataclasses import dataclass
+
+from sklearn.base import clone
+
+from shoal.errors import ShoalError
+from shoal.methods.base import Microaggregator
+from shoal.methods.mdav import MDAV
+
+
+@dataclass(frozen=True)
+class MethodRule:
+    """An estimator of Shoal, or None for MDAV."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value, its own parameters checked as well."""
+        if value is None:
+            return value
+        if not isinstance(value, Microaggregator):
+            raise ShoalError(f"{name} must be an estimator such as MDAV(k=5), not {value!r}")
+        value.check_parameters()
+        return value
+
+
+class Wrapper(Microaggregator):
+    """The base of all meta-methods. A subclass has a parameter `method`, a `MethodRule`."""
+
+    method: Microaggregator | None
+
+    @property
+    def k(self) -> int:  # type: ignore[override]
+        """The least number of records in a group: that of the method inside."""
+        return self._inside.k
+
+    @property
+    def _inside(self) -> Microaggregator:
+        return MDAV() if self.method is None else self.method
+
+    @property
+    def _draws(self) -> bool:
+        return self._inside._draws
+
+    @property
+    def not_k_anonymous(self) -> str:
+        """What the method inside says of itself."""
+        return self._inside.not_k_anonymous
+
+    def _fresh(self) -> Microaggregator:
+        """An unfitted copy of the method inside."""
+        model: Microaggregator = clone(self._inside)
+        return model

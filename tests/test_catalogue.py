@@ -1,0 +1,21 @@
+"""Every method under its name."""
+
+import pytest
+
+from shoal import MDAV, ShoalError
+from shoal.catalogue import METHODS, method_of
+
+
+def test_every_method_can_be_named():
+    for name, kind in METHODS.items():
+        assert type(method_of(name, 3)) is kind
+        assert kind.idea
+        assert kind.cost
+        assert kind.reference
+    with pytest.raises(ShoalError, match="there is no method 'mdva'; did you mean 'mdav'"):
+        method_of("mdva", 3)
+    with pytest.raises(ShoalError, match="k is missing"):
+        method_of("mdav", None)
+    with pytest.raises(ShoalError, match="contradict"):
+        method_of(MDAV(k=3), 4)
+    assert method_of(MDAV(k=3), None).k == 3
