@@ -785,3 +785,55 @@ def cheapest_cell(point, centroids, costs):
     """The cell where squared distance + cost is least, the first of equals."""
     sums = [squared_distance(point, centroid) + cost for centroid, cost in zip(centroids, costs, strict=True)]
     return sums.index(min(sums))
+
+
+def exchanges(X, groups, k, reach):
+    """One look at every record: its best move, swap or chain of two moves, by the SSE of all groups anew.
+
+    `groups` are lists of members in the order they are kept, changed in place.
+    """
+    X = plain(X)
+
+    def changes_of(x, home):
+        own = squared_distance(X[x], mean([X[i] for i in groups[home]]))
+        for g, members in enumerate(groups):
+            if g == home or not members:
+                continue
+            if len(groups[home]) > k and len(members) < 2 * k - 1:
+                yield {home: [i for i in groups[home] if i != x], g: [*members, x]}, ("move", g, None, None)
+            if squared_distance(X[x], mean([X[i] for i in members])) >= reach * own:
+                continue
+            for y in members:
+                place = {g: [x if i == y else i for i in members]}
+                yield place | {home: [y if i == x else i for i in groups[home]]}, ("swap", g, y, None)
+                for h, others in enumerate(groups):
+                    if len(groups[home]) > k and h not in (home, g) and 0 < len(others) < 2 * k - 1:
+                        left = [i for i in groups[home] if i != x]
+                        yield place | {home: left, h: [*others, y]}, ("chain", g, y, h)
+
+    def take_out(group, x):
+        group[group.index(x)] = group[-1]
+        group.pop()
+
+    for home in range(len(groups)):
+        for x in list(groups[home]):
+            if x not in groups[home]:
+                continue
+            least, best = 0.0, None
+            for new, change in changes_of(x, home):
+                delta = sse(X, new.values()) - sse(X, [groups[g] for g in new])
+                if delta < least:
+                    least, best = delta, change
+            if best is None:
+                continue
+            kind, g, y, h = best
+            if kind == "swap":
+                groups[home][groups[home].index(x)] = y
+                groups[g][groups[g].index(y)] = x
+            else:
+                take_out(groups[home], x)
+                if kind == "move":
+                    groups[g].append(x)
+                else:
+                    groups[g][groups[g].index(y)] = x
+                    groups[h].append(y)
