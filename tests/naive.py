@@ -837,3 +837,14 @@ def exchanges(X, groups, k, reach):
                 else:
                     groups[g][groups[g].index(y)] = x
                     groups[h].append(y)
+
+
+def kd_blocks(X, records, parts):
+    """Records in so many blocks: halves across the widest attribute, by value and then index."""
+    if parts == 1:
+        return [sorted(records)]
+    columns = range(len(X[0]))
+    widest = max(columns, key=lambda j: max(X[i][j] for i in records) - min(X[i][j] for i in records))
+    row = sorted(records, key=lambda i: (X[i][widest], records.index(i)))
+    middle = len(row) * (parts // 2) // parts
+    return kd_blocks(X, row[:middle], parts // 2) + kd_blocks(X, row[middle:], parts - parts // 2)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.pipeline import anonymize
     from shoal.quantizer import Quantizer
     from shoal.release import Release
+    from shoal.scale import Blocked
     from shoal.verification import verify
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __version__ = "0.1.0"
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
     "Allocation": "shoal.allocation",
+    "Blocked": "shoal.scale",
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
@@ -75,6 +77,7 @@ __all__ = [
     "TFRP",
     "VMDAV",
     "Allocation",
+    "Blocked",
     "Genetic",
     "MSTPartition",
     "MuApprox",

@@ -151,7 +151,7 @@ def best_entry(groups: Groups, y: int, home: int, barred: int, most: int) -> tup
     least, group = np.inf, -1
     for c in range(groups.near.shape[1]):
         g = groups.near[home, c]
-        if g < 0 or g == barred or g == home or groups.size[g] == 0 or groups.size[g] >= most:
+        if g < 0 or g == barred or groups.size[g] == 0 or groups.size[g] >= most:
             continue
         size = groups.size[g]
         cost = squared_distance(groups.rows, y, groups.centre[g]) * size / (size + 1)
@@ -273,7 +273,7 @@ def best_cycle(groups: Groups, x: int, reach: float, least: float, pairs: Array)
                 pairs[place, 1] = y
     delta, group, other, target = -least, -1, -1, -1
     for p in range(pairs.shape[0]):
-        y = np.int64(pairs[p, 1])
+        y = int(pairs[p, 1])
         if y < 0:
             break
         g = groups.label[y]

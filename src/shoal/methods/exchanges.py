@@ -20,6 +20,7 @@ Int = NDArray[np.int64]
 REGION = 50_000
 """Records of a region, about: what a processor's cache holds with all that is needed."""
 
+_TOGETHER = 32  # groups whose order does not matter
 _LEAST = 1e-10  # of the mean error of a record: what a change has to gain
 _NEIGHBOURS = 24  # groups that a group exchanges records with
 _REACH = 2.5  # how much farther than its own centroid another one may be, squared
@@ -35,54 +36,59 @@ class Exchanges:
     reach: float = _REACH
     region: int = REGION
 
-    def rounds(self, X: Float, labels: Int, most: int, progress: Progress | None = None) -> Iterator[Int]:
-        """The labels after each round, none worse than the one before; ends when a round brings nothing."""
+    def rounds(
+        self, X: Float, labels: Int, most: int, progress: Progress | None = None
+    ) -> Iterator[tuple[Int, float]]:
+        """The labels and their SSE at the start and after each round; ends when a round brings nothing."""
         error = sse_of(X, labels)
+        yield labels, error
         for number in range(most):
 
             def report(done: int, total: int, begun: int = number) -> None:
                 if progress is not None:
                     progress((begun * total + done) // most, total)
 
-            new = self.round(X, labels, number, report)
+            new = self.round(X, labels, error, number, report)
             new_error = sse_of(X, new)
             if not new_error < error:
                 return
             labels, error = new, new_error
-            yield labels
+            yield labels, error
 
-    def round(self, X: Float, labels: Int, number: int, progress: Progress | None = None) -> Int:
+    def round(self, X: Float, labels: Int, error: float, number: int, progress: Progress | None = None) -> Int:
         """The labels after one round over all regions; the groups are numbered anew."""
         from shoal.kernels.sweep import sweep
 
-        regions = self.regions(X, labels, number)
-        least = _LEAST * sse_of(X, labels) / len(X)
+        rank, ends = self.regions(X, labels, number)
+        ranked = rank[labels]
+        order = np.argsort(ranked, kind="stable")
+        regions = np.split(order, np.searchsorted(ranked[order], ends[:-1]))
+        least = _LEAST * error / len(X)
 
         def improved(region: Int) -> Int:
-            own = np.unique(labels[region], return_inverse=True)[1]
-            return sweep(X[region], own, self.k, self.neighbours, self.reach, least)
+            own = ranked[region]
+            return sweep(X[region], own - own[0], self.k, self.neighbours, self.reach, least)
 
         new = np.empty(len(X), np.int64)
         groups = done = 0
         for region, part in zip(regions, in_order(improved, regions, self.n_jobs), strict=True):
-            there, numbers = np.unique(part, return_inverse=True)
-            new[region] = numbers + groups
-            groups += len(there)
+            there = np.cumsum(np.bincount(part) > 0)
+            new[region] = there[part] - 1 + groups
+            groups += int(there[-1])
             done += len(region)
             if progress is not None:
                 progress(done, len(X))
         return new
 
-    def regions(self, X: Float, labels: Int, number: int) -> list[Int]:
-        """The records of each region, group after group."""
-        count = -(-len(X) // self.region)
-        centroids = means_of(X, labels) if count > 1 else np.empty((labels.max() + 1, 0))
-        region = np.empty(len(centroids), np.int64)
-        for r, groups in enumerate(halved(turned(centroids, number), np.arange(len(centroids)), count)):
-            region[groups] = r
-        order = np.lexsort((labels, region[labels]))
-        ends = np.cumsum(np.bincount(region[labels], minlength=count))
-        return np.split(order, ends[:-1])
+    def regions(self, X: Float, labels: Int, number: int) -> tuple[Int, Int]:
+        """The place of each group in a row in which neighbours stand together, and where each region ends."""
+        centroids = turned(means_of(X, labels), number)
+        groups = np.arange(len(centroids))
+        regions = list(halved(centroids, groups, -(-len(X) // max(self.region, 100 * self.k))))
+        row = [part for region in regions for part in halved(centroids, region, max(1, len(region) // _TOGETHER))]
+        rank = np.empty_like(groups)
+        rank[np.concatenate(row)] = groups
+        return rank, np.cumsum([len(region) for region in regions])
 
 
 def turned(points: Float, number: int) -> Float:
@@ -91,7 +97,7 @@ def turned(points: Float, number: int) -> Float:
         return points
     m = points.shape[1]
     axes = np.linalg.qr(np.random.default_rng(number).normal(size=(m, m)))[0]
-    return points @ axes
+    return np.asarray(points @ axes)
 
 
 def halved(points: Float, chosen: Int, parts: int) -> Iterator[Int]:

@@ -1,5 +1,6 @@
 """Any method on more data: meta-methods that change only what the method inside is fed."""
 
+from shoal.scale.blocked import Blocked
 from shoal.scale.wrapper import Wrapper
 
-__all__ = ["Wrapper"]
+__all__ = ["Blocked", "Wrapper"]
