@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.pipeline import anonymize
     from shoal.quantizer import Quantizer
     from shoal.release import Release
-    from shoal.scale import Blocked
+    from shoal.scale import Auto, Blocked
     from shoal.verification import verify
 
 __version__ = "0.1.0"
@@ -37,6 +37,7 @@ __version__ = "0.1.0"
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
     "Allocation": "shoal.allocation",
+    "Auto": "shoal.scale",
     "Blocked": "shoal.scale",
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
@@ -77,6 +78,7 @@ __all__ = [
     "TFRP",
     "VMDAV",
     "Allocation",
+    "Auto",
     "Blocked",
     "Genetic",
     "MSTPartition",

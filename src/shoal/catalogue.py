@@ -22,7 +22,7 @@ from shoal.methods import (
     PathMHM,
     UnivariateOptimal,
 )
-from shoal.scale import Blocked, Wrapper
+from shoal.scale import Auto, Blocked, Wrapper
 
 METHODS: dict[str, type[Microaggregator]] = {
     "mdav": MDAV,
@@ -41,6 +41,7 @@ METHODS: dict[str, type[Microaggregator]] = {
     "univariate-optimal": UnivariateOptimal,
     "optimal": Optimal,
     "blocked": Blocked,
+    "auto": Auto,
 }
 """Every method; those of `shoal.scale` wrap another, by default MDAV."""
 

@@ -532,9 +532,10 @@ def print_summary(
     """What was done, for people."""
     sizes = release.partition.sizes
     span_of_sizes = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
-    method = release.manifest["method"]["name"]
+    method = release.manifest["method"]
     lines = [
-        f"{len(release.original)} records in {len(sizes)} groups of {span_of_sizes} ({method})",
+        f"{len(release.original)} records in {len(sizes)} groups of {span_of_sizes} ({method['name']})",
+        *([f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []),
         f"verified on the bytes written: k = {verification.k} (asked for {release.partition.k})",
         f"information loss: {release.information_loss:.2f} %",
     ]

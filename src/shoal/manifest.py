@@ -15,6 +15,7 @@ from shoal.errors import ShoalError
 from shoal.measures import InformationLoss
 from shoal.methods import Microaggregator
 from shoal.partition import Partition
+from shoal.scale import Auto
 from shoal.table import Table
 
 Manifest = dict[str, Any]
@@ -48,10 +49,14 @@ def manifest_of(
 
 
 def described(model: Microaggregator) -> Manifest:
-    """A method with its parameters in words and numbers; one that was interrupted says so."""
+    """A method with its parameters in words and numbers; whether it was interrupted, what was chosen and why."""
     parameters = {name: plain(value) for name, value in model.get_params(deep=False).items()}
-    interrupted = {"interrupted": True} if getattr(model, "interrupted_", False) else {}
-    return {"name": type(model).__name__, "parameters": parameters} | interrupted
+    said: Manifest = {"name": type(model).__name__, "parameters": parameters}
+    if getattr(model, "interrupted_", False):
+        said["interrupted"] = True
+    if isinstance(model, Auto) and hasattr(model, "chosen_"):
+        said |= {"chosen": described(model.chosen_), "reason": model.reason_}
+    return said
 
 
 def plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal import IMHM, MDAV, ShoalError
+from shoal import IMHM, MDAV, ShoalError, UnivariateOptimal
 from shoal.parameters import Rule
 from shoal.scale.wrapper import MethodRule, Wrapper
 
@@ -38,6 +38,11 @@ def test_the_method_inside_is_not_fitted_itself():
 def test_only_an_estimator_can_be_wrapped(wrong):
     with pytest.raises(ShoalError, match="method must be an estimator such as MDAV"):
         Plain(wrong).fit(np.zeros((9, 2)))
+
+
+def test_groups_that_differ_from_attribute_to_attribute_cannot_be_wrapped():
+    with pytest.raises(ShoalError, match="leave it out or use another method"):
+        Plain(UnivariateOptimal(per_attribute=True)).fit(np.zeros((9, 2)))
 
 
 def test_parameters_of_the_method_inside_are_checked():

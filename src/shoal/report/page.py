@@ -130,6 +130,8 @@ def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("scaling", manifest["scaling"]),
         ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
     ]
+    if "chosen" in manifest["method"]:
+        lines.append(("chosen", f"{manifest['method']['chosen']['name']}: {manifest['method']['reason']}"))
     if manifest["weights"]:
         lines.append(("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items())))
     if manifest["random_state"] is not None:

@@ -1,6 +1,7 @@
 """Any method on more data: meta-methods that change only what the method inside is fed."""
 
+from shoal.scale.auto import Auto
 from shoal.scale.blocked import Blocked
 from shoal.scale.wrapper import Wrapper
 
-__all__ = ["Blocked", "Wrapper"]
+__all__ = ["Auto", "Blocked", "Wrapper"]

@@ -138,10 +138,10 @@ class Blocked(Wrapper):
         """The groups of all blocks under one numbering."""
 
         def grouped(block: Int) -> Int:
-            return self._fresh().fit(X[block]).labels_
+            return self._fresh()._group(X[block], None)
 
         if len(blocks) == 1:
-            return self._fresh().fit(X, progress=progress).labels_
+            return self._fresh()._group(X, progress)
         labels = np.empty(len(X), np.int64)
         groups = done = 0
         for block, part in zip(blocks, in_order(grouped, blocks, self.n_jobs), strict=True):

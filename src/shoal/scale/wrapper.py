@@ -14,12 +14,14 @@ class MethodRule:
     """An estimator of Shoal, or None for MDAV."""
 
     def check(self, name: str, value: object) -> object:
-        """The value, its own parameters checked as well."""
+        """The value, its own parameters checked as well; its groups must give k-anonymity."""
         if value is None:
             return value
         if not isinstance(value, Microaggregator):
             raise ShoalError(f"{name} must be an estimator such as MDAV(k=5), not {value!r}")
         value.check_parameters()
+        if value.not_k_anonymous:
+            raise ShoalError(value.not_k_anonymous)
         return value
 
 
@@ -40,11 +42,6 @@ class Wrapper(Microaggregator):
     @property
     def _draws(self) -> bool:
         return self._inside._draws
-
-    @property
-    def not_k_anonymous(self) -> str:
-        """What the method inside says of itself."""
-        return self._inside.not_k_anonymous
 
     def _fresh(self) -> Microaggregator:
         """An unfitted copy of the method inside."""

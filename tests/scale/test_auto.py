@@ -1,0 +1,80 @@
+import json
+
+import numpy as np
+import pytest
+from checks import passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from hypothesis import given, settings
+
+from samples import points
+from shoal import MDAV, Auto, Blocked, Optimal, ShoalError, UnivariateOptimal, anonymize
+from shoal.manifest import load_recipe
+from shoal.scale.auto import choose
+
+
+@settings(max_examples=60)
+@given(points(most=60))
+def test_every_group_has_k_records_whatever_is_chosen(sample):
+    X, k = sample
+    model = Auto(k=k).fit(X)
+    assert model.sizes_.min() >= k
+    assert model.reason_
+
+
+@pytest.mark.parametrize(
+    ("n", "varying", "k", "kind", "reason"),
+    [
+        (9, [0, 1], 5, MDAV, "only one way"),
+        (1000, [], 5, MDAV, "all records are equal"),
+        (1000, [2], 5, UnivariateOptimal, "one attribute varies"),
+        (20, [0, 1], 3, Optimal, "proven"),
+        (1000, [0, 1], 5, Blocked, "MDAV in one block, then 3 rounds"),
+        (100_000, [0, 1], 5, Blocked, "5 blocks of 20000 records"),
+    ],
+)
+def test_the_choice_follows_from_the_table(n, varying, k, kind, reason):
+    method, said = choose(n, varying, k, None, 1)
+    assert type(method) is kind
+    assert method.k == k
+    assert reason in said
+
+
+def test_the_varying_attribute_is_cut_optimally_wherever_it_stands():
+    X = np.ones((50, 3))
+    X[:, 1] = np.random.default_rng(0).normal(size=50)
+    assert Auto(k=4).fit(X).sse_ == UnivariateOptimal(k=4).fit(X[:, [1]]).sse_
+
+
+def test_more_time_gives_more_rounds_and_more_jobs_too():
+    rounds = [choose(10**6, [0, 1, 2], 5, seconds, 1).method.sweeps for seconds in (0, 20, 40, 1000)]
+    assert rounds[0] == 0
+    assert rounds == sorted(rounds)
+    assert len(set(rounds)) == 4
+    assert choose(10**6, [0, 1, 2], 5, 20, 2).method.sweeps > rounds[1]
+
+
+def test_less_is_lost_than_by_mdav():
+    X = np.random.default_rng(1).normal(size=(2000, 4))
+    assert Auto(k=5).fit(X).sse_ < 0.92 * MDAV(k=5).fit(X).sse_
+
+
+def test_it_keeps_the_promises_of_every_method():
+    passes_scikit_learns_checks(Auto(k=2))
+    reports_progress_without_changing_the_groups(Auto(k=5))
+    with pytest.raises(ShoalError, match="seconds must be a number of at least 0"):
+        Auto(seconds=-1).fit(np.zeros((9, 2)))
+
+
+def test_the_manifest_says_what_was_chosen_and_why_and_repeats_it(tmp_path):
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
+    release = anonymize(table, k=4, quasi_identifiers=["a", "b"], confidential=["c"], method="auto")
+    method = release.manifest["method"]
+    assert method["chosen"]["name"] == "Blocked"
+    assert method["chosen"]["parameters"]["method"] == {"name": "MDAV", "parameters": {"k": 4, "until": "2k"}}
+    assert "3 rounds" in method["reason"]
+    path = tmp_path / "manifest.json"
+    path.write_text(json.dumps(release.manifest))
+    again = anonymize(table, **load_recipe(path).arguments)
+    assert np.array_equal(again.labels, release.labels)
