@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.exchanges import Exchanges, halved, in_order
+from shoal.methods.imhm import blocks_of
+from shoal.methods.mdav import MDAV
+from shoal.methods.pcl import PCL
 from shoal.methods.projections import first_component, zscore_sum
 from shoal.parameters import Maybe, OneOf, Rule, Whole
 from shoal.scale.wrapper import MethodRule, Wrapper
@@ -48,9 +51,9 @@ class Blocked(Wrapper):
     blocks : int
         The number of blocks, in place of `max_size`.
     by : {"kd", "mdav", "pcl", "pca", "zscore"}
-        How to cut: halves across the widest attribute, again and again; macrocells of MDAV (the last one may have
-        up to twice as many records) or of PCL; slices along the first principal component or along the sum of
-        z-scores.
+        How to cut: halves across the widest attribute, again and again; the groups of MDAV in the order of their
+        distance from the outermost one, as IMHM's paper has it (a block may then have up to 2k records more);
+        macrocells of PCL; slices along the first principal component or along the sum of z-scores.
     sweeps : int
         The most rounds of exchanges between neighbouring groups after the blocks; 0 leaves borders as they are.
     n_jobs : int
@@ -101,7 +104,7 @@ class Blocked(Wrapper):
             raise ShoalError(f"max_size must be at least 2k = {2 * self.k}, not {self.max_size}")
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        blocks = blocks_by(self.by, X, self._number(len(X)))
+        blocks = blocks_by(self.by, X, self.k, self._number(len(X)))
         self.blocks_ = np.empty(len(X), np.int64)
         for number, block in enumerate(blocks):
             self.blocks_[block] = number
@@ -164,26 +167,23 @@ def staged(progress: Progress | None, stage: int, stages: int) -> Progress | Non
     return report
 
 
-def blocks_by(by: By, X: Float, count: int) -> list[Int]:
+def blocks_by(by: By, X: Float, k: int, count: int) -> list[Int]:
     """The records of each block, by rising index; sizes are about equal."""
     if count == 1:
         return [np.arange(len(X))]
     if by == "kd":
         return [np.sort(block) for block in halved(X, np.arange(len(X)), count)]
-    if by in ("mdav", "pcl"):
-        return macrocells(by, X, count)
+    if by == "mdav":
+        return blocks_of(X, MDAV(k=k)._group(X, None), count)
+    if by == "pcl":
+        return macrocells(X, count)
     line: Callable[[Float], Float] = first_component if by == "pca" else zscore_sum
     row = np.argsort(line(X), kind="stable")
     return [np.sort(block) for block in np.split(row, len(X) * np.arange(1, count) // count)]
 
 
-def macrocells(by: str, X: Float, count: int) -> list[Int]:
+def macrocells(X: Float, count: int) -> list[Int]:
     """Blocks that are themselves groups of n / count records."""
-    from shoal.methods.mdav import MDAV
-    from shoal.methods.pcl import PCL
-
-    size = len(X) // count
-    model: Microaggregator = MDAV(k=size) if by == "mdav" else PCL(k=size, n_starts=1, noise="none")
-    labels = model.fit(X).labels_
+    labels = PCL(k=len(X) // count, n_starts=1, noise="none")._group(X, None)
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])

@@ -1,0 +1,194 @@
+"""Blocks, exchanges across their borders, and `Auto` on tables of up to ten million records.
+
+    python benchmarks/large_tables.py                 all sections, about 40 minutes
+    python benchmarks/large_tables.py blocks jobs     some of them: blocks, eia, jobs, exchanges, million, growth
+
+Writes docs/methods/tables/large_*.md and docs/pictures/large_growth.svg. The data come from
+../shared/tools/large.py (or where SHOAL_SHARED says), EIA from ../shared/data. Every fit is a process of its own, which
+has fitted 2000 records before, so that nothing is compiled in the time taken; memory is the peak of that process,
+data included. Two threads unless said otherwise.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+ROOT = Path(__file__).parents[1]
+SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))
+sys.path[:0] = [str(ROOT / "tests" / "papers"), str(SHARED / "tools")]
+
+import large  # noqa: E402
+from published import points_of  # noqa: E402
+
+from shoal import IMHM, MDAV, Auto, Blocked  # noqa: E402
+from shoal.methods.exchanges import Exchanges  # noqa: E402
+
+TABLES, PICTURES = ROOT / "docs" / "methods" / "tables", ROOT / "docs" / "pictures"
+JOBS = 2
+
+MODELS = {
+    "MDAV": lambda k: MDAV(k=k),
+    "auto": lambda k: Auto(k=k, n_jobs=JOBS),
+    "Blocked IMHM": lambda k: Blocked(IMHM(k=k), max_size=2000, n_jobs=JOBS),
+}
+
+
+def write(name, header, rows):
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in [header, ["---"] * len(header), *rows]]
+    (TABLES / f"large_{name}.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    print(f"\n{name}", *lines, sep="\n", flush=True)
+
+
+def fitted(model, X):
+    """Loss and seconds of a warm fit."""
+    model.fit(X[:2000])
+    begin = perf_counter()
+    model.fit(X)
+    return model, perf_counter() - begin
+
+
+def in_a_process_of_its_own(name, data, n, k):
+    """Loss, seconds and peak memory in GB."""
+    command = [sys.executable, __file__, "fit", name, data, str(n), str(k)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    result = json.loads(said.splitlines()[-1])
+    print(name, data, n, k, result, flush=True)
+    return result
+
+
+def fit(name, data, n, k):
+    """One fit, its figures as JSON on the last line."""
+    X = getattr(large, data)(int(n))
+    model, seconds = fitted(MODELS[name](int(k)), X)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    said = {"loss": model.information_loss_, "seconds": seconds, "memory": peak}
+    print(json.dumps(said | {"reason": getattr(model, "reason_", "")}))
+
+
+def blocks():
+    """The loss of blocking before and after the exchanges, by block size and way of cutting."""
+    rows = []
+    for data, n in (("large_census", 149_642), ("forest", 200_000)):
+        X = getattr(large, data)(n)
+        whole, seconds = fitted(MDAV(k=5), X)
+        rows.append([data, n, "MDAV, one block", "", f"{seconds:.1f}", f"{whole.information_loss_:.3f}"])
+        cases = [("kd", size) for size in (50_000, 20_000, 10_000, 2_000)]
+        cases += [(by, 10_000) for by in ("mdav", "pcl", "pca", "zscore")]
+        for by, size in cases:
+            model, seconds = fitted(Blocked(MDAV(k=5), max_size=size, by=by, sweeps=3, n_jobs=JOBS), X)
+            change = [f"{100 * (error / whole.sse_ - 1):+.1f} %" for error in model.history_]
+            rows.append([data, n, f"by {by}", size, f"{seconds:.1f}", f"{model.information_loss_:.3f}", *change])
+    rows = [row + [""] * (10 - len(row)) for row in rows]
+    header = ["data", "records", "blocks", "of", "seconds", "loss %", "before", "round 1", "round 2", "round 3"]
+    write("blocks", header, rows)
+
+
+NPB = {  # Table 3 of paper 002: the loss by k and the number of blocks
+    4: {3: 0.37499, 4: 0.52236, 5: 0.75761, 6: 0.94998, 10: 2.1788, 25: 7.3893, 50: 12.9248, 100: 19.9918},
+    10: {3: 0.38089, 4: 0.53739, 5: 0.84493, 6: 1.0089, 10: 2.2247, 25: 7.5387, 50: 13.2641},
+}
+
+
+def eia():
+    """Blocked IMHM on EIA against Table 3 of paper 002."""
+    X = points_of(SHARED, "eia")
+    rows = []
+    for count, losses in NPB.items():
+        for k, published in losses.items():
+            model, seconds = fitted(Blocked(IMHM(k=k), blocks=count, by="mdav", n_jobs=JOBS), X)
+            before = 100 * model.history_[0] / model.partition_.sst
+            rows.append([count, k, published, f"{before:.5f}", f"{model.information_loss_:.5f}", f"{seconds:.2f}"])
+    write("eia", ["blocks", "k", "published", "before the exchanges", "after", "seconds"], rows)
+
+
+def jobs():
+    """Two threads against one, in turn, the faster of three runs each."""
+    rows = []
+    for data, n in (("large_census", 149_642), ("forest", 581_012)):
+        X = getattr(large, data)(n)
+        for inside in (MDAV(k=5), IMHM(k=5)):
+            size = 20_000 if isinstance(inside, MDAV) else 2_000
+            seconds, labels = {1: [], 2: []}, {}
+            for count in (1, 2) * (3 if isinstance(inside, MDAV) else 1):
+                model, taken = fitted(Blocked(inside, max_size=size, n_jobs=count), X)
+                seconds[count].append(taken)
+                labels[count] = model.labels_
+            one, two = min(seconds[1]), min(seconds[2])
+            same = "the same" if np.array_equal(labels[1], labels[2]) else "DIFFERENT"
+            name = type(inside).__name__
+            rows.append([data, n, name, size, f"{one:.1f}", f"{two:.1f}", f"{one / two:.2f}", same])
+    header = ["data", "records", "method", "block", "one job, s", "two jobs, s", "ratio", "groups"]
+    write("jobs", header, rows)
+
+
+def exchanges():
+    """Rounds of exchanges from MDAV: loss against time."""
+    rows = []
+    for data, n in (("large_census", 149_642), ("forest", 10_000), ("forest", 100_000), ("forest", 1_000_000)):
+        X = getattr(large, data)(n)
+        start, mdav = fitted(MDAV(k=5), X)
+        Exchanges(5, JOBS).round(X[:2000], np.arange(2000) // 5, 1.0, 0)
+        begin, cells = perf_counter(), []
+        for _, error in Exchanges(5, JOBS).rounds(X, start.labels_, 4):
+            cells.append(f"{100 * (error / start.sse_ - 1):+.1f} % ({perf_counter() - begin:.1f} s)")
+        rows.append([data, n, f"{mdav:.1f}", f"{start.information_loss_:.3f}", *cells[1:]])
+    write("exchanges", ["data", "records", "MDAV, s", "loss %", *(f"round {r}" for r in range(1, 5))], rows)
+
+
+def million():
+    """A million and ten million records."""
+    rows = []
+    for n in (1_000_000, 10_000_000):
+        results = {name: in_a_process_of_its_own(name, "forest", n, 5) for name in ("MDAV", "auto")}
+        for name, found in results.items():
+            change = 100 * (found["loss"] / results["MDAV"]["loss"] - 1)
+            rows.append(
+                [
+                    n,
+                    name,
+                    f"{found['seconds']:.1f}",
+                    f"{found['memory']:.2f}",
+                    f"{found['loss']:.4f}",
+                    f"{change:+.1f} %",
+                ]
+            )
+    write("million", ["records", "method", "seconds", "peak memory, GB", "loss %", "against MDAV"], rows)
+
+
+def growth():
+    """Seconds from 100 000 to 10 000 000 records."""
+    sizes = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    rows = []
+    for (name, _), colour in zip(MODELS.items(), ("#b45309", "#0f766e", "#6d28d9"), strict=True):
+        found = [in_a_process_of_its_own(name, "forest", n, 5) for n in sizes]
+        seconds = [result["seconds"] for result in found]
+        exponent = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
+        axes.loglog(sizes, seconds, "o-", color=colour, label=f"{name}, n^{exponent:.2f}")
+        rows.append([name, *(f"{s:.1f} s, {r['loss']:.3f} %" for s, r in zip(seconds, found, strict=True))])
+        rows[-1].append(f"{exponent:.2f}")
+    axes.set(xlabel="records", ylabel="seconds", title="forest, 10 attributes, k = 5")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(PICTURES / "large_growth.svg", metadata={"Date": None})
+    write("growth", ["method", *(f"{n:,}".replace(",", " ") for n in sizes), "exponent"], rows)
+
+
+SECTIONS = {f.__name__: f for f in (blocks, eia, jobs, exchanges, million, growth)}
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["fit"]:
+        fit(*sys.argv[2:])
+    else:
+        for section in sys.argv[1:] or SECTIONS:
+            SECTIONS[section]()
