@@ -125,7 +125,7 @@ def test_a_round_leaves_its_input_alone_and_is_the_same_every_time():
     X = np.random.default_rng(3).normal(size=(3000, 4))
     labels = start(3000, 5)
     before = labels.copy(), X.copy()
-    first, second = sweep(X, labels, 5, 12, 2.5, 0.0), sweep(X, labels, 5, 12, 2.5, 0.0)
+    first, second = sweep(X, labels, 5, 12, 0.0), sweep(X, labels, 5, 12, 0.0)
     assert np.array_equal(labels, before[0])
     assert np.array_equal(X, before[1])
     assert np.array_equal(first, second)

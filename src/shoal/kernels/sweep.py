@@ -14,6 +14,10 @@ from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exact import squared_distance
 from shoal.kernels.neighbours import nearest_neighbours
 
+REACH = 1.5  # how much farther than its own centroid another one may be, squared; in cycles of three for small k:
+REACH_OF_CYCLES = 2.5
+LARGE = 10  # k from which a wider reach costs more than it brings
+
 NONE, MOVE, SWAP, CHAIN, CYCLE = 0, 1, 2, 3, 4
 
 
@@ -459,16 +463,17 @@ def lists_of_neighbours(groups: Groups, count: int) -> Array:
     return near
 
 
-def sweep(rows: Array, labels: Array, k: int, count: int, reach: float, least: float) -> Array:
-    """The labels after one round: exchanges four times over, dissolving, creating, cycles of three.
+def sweep(rows: Array, labels: Array, k: int, count: int, least: float) -> Array:
+    """The labels after one round: exchanges twice over, dissolving, creating, cycles of three.
 
-    Groups with at most 2k - 1 records stay within k and 2k - 1; every change gains more than `least`.
+    Each group has the `count` nearest ones as partners. Groups with at most 2k - 1 records stay within k and 2k - 1;
+    every change gains more than `least`.
     """
     groups = new_groups(rows, labels, k)
     groups = groups._replace(near=lists_of_neighbours(groups, count))
-    for _ in range(4):
-        exchange(groups, k, reach, least)
+    for _ in range(2):
+        exchange(groups, k, REACH, least)
     dissolve(groups, k, least)
     create(groups, k, least)
-    cycles(groups, reach, least)
+    cycles(groups, REACH if k >= LARGE else REACH_OF_CYCLES, least)
     return groups.label

@@ -23,7 +23,6 @@ REGION = 50_000
 _TOGETHER = 32  # groups whose order does not matter
 _LEAST = 1e-10  # of the mean error of a record: what a change has to gain
 _NEIGHBOURS = 24  # groups that a group exchanges records with
-_REACH = 2.5  # how much farther than its own centroid another one may be, squared
 
 
 @dataclass(frozen=True)
@@ -32,8 +31,6 @@ class Exchanges:
 
     k: int
     n_jobs: int = 1
-    neighbours: int = _NEIGHBOURS
-    reach: float = _REACH
     region: int = REGION
 
     def rounds(
@@ -67,7 +64,7 @@ class Exchanges:
 
         def improved(region: Int) -> Int:
             own = ranked[region]
-            return sweep(X[region], own - own[0], self.k, self.neighbours, self.reach, least)
+            return sweep(X[region], own - own[0], self.k, _NEIGHBOURS, least)
 
         new = np.empty(len(X), np.int64)
         groups = done = 0
