@@ -466,8 +466,8 @@ def lists_of_neighbours(groups: Groups, count: int) -> Array:
 def sweep(rows: Array, labels: Array, k: int, count: int, least: float) -> Array:
     """The labels after one round: exchanges twice over, dissolving, creating, cycles of three.
 
-    Each group has the `count` nearest ones as partners. Groups with at most 2k - 1 records stay within k and 2k - 1;
-    every change gains more than `least`.
+    Each group has the `count` nearest ones as partners. Groups with at most 2k - 1 records keep to that; every
+    change gains more than `least`.
     """
     groups = new_groups(rows, labels, k)
     groups = groups._replace(near=lists_of_neighbours(groups, count))

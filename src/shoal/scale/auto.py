@@ -1,7 +1,7 @@
 """Auto: the method that suits the table, chosen by its size, k and the time there is.
 
-What is chosen follows from the number of records and attributes, k and the parameters alone, never from a clock, so
-the same table gives the same groups. `chosen_` is the method, `reason_` says why in words.
+What is chosen follows from the number of records and attributes, k and the parameters alone, never from a clock,
+so the same table gives the same groups. `chosen_` is the method, `reason_` says why in words.
 
 Guarantee: that of the method chosen; every group has at least k records.
 Cost: within a small factor of `seconds`, where given, on a machine of two cores.
