@@ -5,8 +5,8 @@
 
 Writes docs/methods/tables/large_*.md and docs/pictures/large_growth.svg. The data come from
 ../shared/tools/large.py (or where SHOAL_SHARED says), EIA from ../shared/data. Every fit comes after one of 2000
-records, so that nothing is compiled in the time taken; where memory is given, it is the peak of a process of its own,
-data included. Two threads unless said otherwise.
+records, so that nothing is compiled in the time taken; where memory is given, it is the peak of a process of
+its own, data included. Two threads unless said otherwise.
 """
 
 import json
