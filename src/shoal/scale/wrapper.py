@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import ShoalError
-from shoal.methods.base import Microaggregator
+from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.mdav import MDAV
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -20,6 +25,8 @@ class MethodRule:
         if not isinstance(value, Microaggregator):
             raise ShoalError(f"{name} must be an estimator such as MDAV(k=5), not {value!r}")
         value.check_parameters()
+        if value.not_k_anonymous:
+            raise ShoalError(value.not_k_anonymous)
         return value
 
 
@@ -27,6 +34,7 @@ class Wrapper(Microaggregator):
     """The base of all meta-methods. A subclass has a parameter `method`, a `MethodRule`."""
 
     method: Microaggregator | None
+    interrupted_: bool
 
     @property
     def k(self) -> int:  # type: ignore[override]
@@ -50,3 +58,10 @@ class Wrapper(Microaggregator):
         """An unfitted copy of the method inside."""
         model: Microaggregator = clone(self._inside)
         return model
+
+    def _grouped(self, X: Float, progress: Progress | None) -> Int:
+        """The labels that the method inside gives to these points; notes an interruption in `interrupted_`."""
+        model = self._fresh()
+        labels = model._group(X, progress)
+        self.interrupted_ |= getattr(model, "interrupted_", False)
+        return labels
