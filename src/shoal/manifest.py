@@ -48,10 +48,17 @@ def manifest_of(
 
 
 def described(model: Microaggregator) -> Manifest:
-    """A method with its parameters in words and numbers; one that was interrupted says so."""
+    """A method with its parameters in words and numbers, what it found out, and whether it was interrupted."""
     parameters = {name: plain(value) for name, value in model.get_params(deep=False).items()}
     interrupted = {"interrupted": True} if getattr(model, "interrupted_", False) else {}
-    return {"name": type(model).__name__, "parameters": parameters} | interrupted
+    return {"name": type(model).__name__, "parameters": parameters} | spectrum_of(model) | interrupted
+
+
+def spectrum_of(model: Microaggregator) -> Manifest:
+    """The variance along the principal axes and how many of these were kept, where a method looked at them."""
+    if not hasattr(model, "spectrum_"):
+        return {}
+    return {"spectrum": plain(model.spectrum_), "axes_kept": len(model.components_)}
 
 
 def plain(value: Any) -> Any:

@@ -28,6 +28,7 @@ Int = NDArray[np.int64]
 ENERGY = 0.9
 """The share of the variance that is kept unless told otherwise, as in most of the paper's figures."""
 
+_ALONE = 50  # up to so many attributes linear algebra runs on one thread anyway, and asking for it takes longer
 _CLOSE = 1 - 1e-9  # coordinates of an axis that are equal but for rounding
 
 
@@ -114,8 +115,6 @@ def fits(components: int | None, X: Float) -> None:
 
 def principal_axes(X: Float) -> Axes:
     """The axes of the points; each turned so that its first largest coordinate is positive."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
-
     from shoal.kernels.axes import add_covariance
 
     n, m = X.shape
@@ -123,11 +122,20 @@ def principal_axes(X: Float) -> Axes:
     scale = power_of_two(X)
     covariance = np.zeros((m, m))
     add_covariance(X, centre, scale, covariance)
-    with threadpool_limits(1, "blas"):  # large matrices come out differently on other numbers of threads
-        values, vectors = np.linalg.eigh(covariance / n)
+    values, vectors = eigenvalues(covariance / n)
     spectrum = values[::-1]
     spectrum = np.where(spectrum > spectrum[0] * m * np.finfo(float).eps, spectrum, 0.0)
     return Axes(centre, turned(vectors.T[::-1]), spectrum / scale / scale)
+
+
+def eigenvalues(matrix: Float) -> tuple[Float, Float]:
+    """Of a symmetric matrix, rising, with their vectors as columns; on one thread: several sum in other orders."""
+    if len(matrix) <= _ALONE:
+        return np.linalg.eigh(matrix)
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+
+    with threadpool_limits(1, "blas"):
+        return np.linalg.eigh(matrix)
 
 
 def power_of_two(X: Float) -> float:
