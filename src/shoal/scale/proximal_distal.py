@@ -216,7 +216,7 @@ class ProximalDistal(Wrapper):
             return int(np.count_nonzero(distortions > self.threshold))
         if self.distal is None:
             return 2 * len(distortions) // 5
-        return self.distal * len(distortions) // self.n_macrocells_ if self.n_macrocells_ else 0
+        return self.distal * len(distortions) // self.n_macrocells_
 
     def _compressed(self, X: Float) -> Float:
         """Step 2: the points along their first principal axes."""
