@@ -848,3 +848,90 @@ def kd_blocks(X, records, parts):
     row = sorted(records, key=lambda i: (X[i][widest], records.index(i)))
     middle = len(row) * (parts // 2) // parts
     return kd_blocks(X, row[:middle], parts // 2) + kd_blocks(X, row[middle:], parts - parts // 2)
+
+
+def principal_axes(X):
+    """(mean, axes by falling variance, variances), by Jacobi's rotations of the covariance matrix."""
+    X = plain(X)
+    n, m = len(X), len(X[0])
+    centre = mean(X)
+    shifted = [[x - c for x, c in zip(record, centre, strict=True)] for record in X]
+    matrix = [[math.fsum(r[a] * r[b] for r in shifted) / n for b in range(m)] for a in range(m)]
+    axes = [[float(a == b) for b in range(m)] for a in range(m)]
+    for _ in range(60):
+        for p, q in itertools.combinations(range(m), 2):
+            if matrix[p][q] == 0:
+                continue
+            angle = 0.5 * math.atan2(2 * matrix[p][q], matrix[p][p] - matrix[q][q])
+            c, s = math.cos(angle), math.sin(angle)
+            for rows in (matrix, axes):
+                rows[p], rows[q] = (
+                    [c * a + s * b for a, b in zip(rows[p], rows[q], strict=True)],
+                    [c * b - s * a for a, b in zip(rows[p], rows[q], strict=True)],
+                )
+            for row in matrix:
+                row[p], row[q] = c * row[p] + s * row[q], c * row[q] - s * row[p]
+    order = sorted(range(m), key=lambda a: -matrix[a][a])
+    for axis in axes:
+        largest = max(axis, key=abs)
+        axis[:] = [value if largest > 0 else -value for value in axis]
+    return centre, [axes[a] for a in order], [matrix[a][a] for a in order]
+
+
+def number_of_axes(spectrum, energy):
+    held = 0.0
+    for count, value in enumerate(spectrum, 1):
+        held += value
+        if held >= energy * sum(spectrum):
+            return count
+    return len(spectrum)
+
+
+def compressed(X, energy=None, count=None):
+    """The records along the axes that hold the energy, or along so many."""
+    X = plain(X)
+    centre, axes, spectrum = principal_axes(X)
+    kept = axes[: number_of_axes(spectrum, energy) if count is None else count]
+    return [
+        [math.fsum((x - c) * a for x, c, a in zip(record, centre, axis, strict=True)) for axis in kept]
+        for record in X
+    ]
+
+
+def pca_reduced(X, k, energy=None, count=None):
+    """Algorithm B of Rebollo-Monedero et al. (2019)."""
+    return mdav(compressed(X, energy, count), k)
+
+
+def macrocells(X, size):
+    """(macrocell, its mean squared error over that of all records), for each."""
+    X = plain(X)
+    whole = group_sse(X, range(len(X))) / len(X)
+    return [(cell, group_sse(X, cell) / len(cell) / whole) for cell in mdav(X, size)]
+
+
+def portions(X, records, size, is_distal, recursive):
+    """(records, whether they are proximal): step 1 of Algorithm C, and again if recursive."""
+    cells = macrocells([X[i] for i in records], size)
+    ranked = sorted(cells, key=lambda cell: -cell[1])
+    number = is_distal([share for _, share in ranked])
+    parts = []
+    for proximal, some in ((True, ranked[number:]), (False, ranked[:number])):
+        part = sorted(records[i] for cell, _ in some for i in cell)
+        if not part:
+            continue
+        deeper = recursive and len(part) < len(records) and len(part) >= 2 * size
+        again = portions(X, part, size, is_distal, True) if deeper else []
+        parts += again if len(again) > 1 else [(part, proximal)]
+    return parts
+
+
+def proximal_distal(X, k, size, is_distal, energy=None, recursive=False):
+    """Algorithm C of Rebollo-Monedero et al. (2019); is_distal: how many of these falling distortions."""
+    X = plain(X)
+    groups = []
+    for records, proximal in portions(X, list(range(len(X))), size, is_distal, recursive):
+        points = [X[i] for i in records]
+        found = mdav(compressed(points, energy) if proximal and energy else points, k)
+        groups += [[records[i] for i in group] for group in found]
+    return groups

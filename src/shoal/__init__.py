@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.pipeline import anonymize
     from shoal.quantizer import Quantizer
     from shoal.release import Release
-    from shoal.scale import Auto, Blocked
+    from shoal.scale import Auto, Blocked, PCAReduced, ProximalDistal
     from shoal.verification import verify
 
 __version__ = "0.1.0"
@@ -49,9 +49,11 @@ _HOMES = {
     "MSTPartition": "shoal.methods",
     "MuApprox": "shoal.methods",
     "Optimal": "shoal.methods",
+    "PCAReduced": "shoal.scale",
     "PCL": "shoal.methods",
     "Partition": "shoal.partition",
     "PathMHM": "shoal.methods",
+    "ProximalDistal": "shoal.scale",
     "Quantizer": "shoal.quantizer",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
@@ -84,8 +86,10 @@ __all__ = [
     "MSTPartition",
     "MuApprox",
     "Optimal",
+    "PCAReduced",
     "Partition",
     "PathMHM",
+    "ProximalDistal",
     "Quantizer",
     "Release",
     "ShoalError",

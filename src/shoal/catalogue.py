@@ -22,7 +22,7 @@ from shoal.methods import (
     PathMHM,
     UnivariateOptimal,
 )
-from shoal.scale import Auto, Blocked, Wrapper
+from shoal.scale import Auto, Blocked, PCAReduced, ProximalDistal, Wrapper
 
 METHODS: dict[str, type[Microaggregator]] = {
     "mdav": MDAV,
@@ -40,6 +40,8 @@ METHODS: dict[str, type[Microaggregator]] = {
     "pcl": PCL,
     "univariate-optimal": UnivariateOptimal,
     "optimal": Optimal,
+    "pca-reduced": PCAReduced,
+    "proximal-distal": ProximalDistal,
     "blocked": Blocked,
     "auto": Auto,
 }

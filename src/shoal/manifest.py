@@ -49,14 +49,21 @@ def manifest_of(
 
 
 def described(model: Microaggregator) -> Manifest:
-    """A method with its parameters in words and numbers; whether it was interrupted, what was chosen and why."""
+    """A method with its parameters in words and numbers, what it found out, and whether it was interrupted."""
     parameters = {name: plain(value) for name, value in model.get_params(deep=False).items()}
-    said: Manifest = {"name": type(model).__name__, "parameters": parameters}
+    said: Manifest = {"name": type(model).__name__, "parameters": parameters} | spectrum_of(model)
     if getattr(model, "interrupted_", False):
         said["interrupted"] = True
     if isinstance(model, Auto) and hasattr(model, "chosen_"):
         said |= {"chosen": described(model.chosen_), "reason": model.reason_}
     return said
+
+
+def spectrum_of(model: Microaggregator) -> Manifest:
+    """The variance along the principal axes and how many of these were kept, where a method looked at them."""
+    if not hasattr(model, "spectrum_"):
+        return {}
+    return {"spectrum": plain(model.spectrum_), "axes_kept": len(model.components_)}
 
 
 def plain(value: Any) -> Any:

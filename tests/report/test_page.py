@@ -48,6 +48,16 @@ def test_the_report_says_what_was_done(release, tmp_path):
     assert release.manifest["output"]["sha256"] in text
 
 
+def test_the_principal_axes_are_drawn_where_a_method_kept_some(people, tmp_path):
+    release = shoal.anonymize(
+        pd.DataFrame(people), 3, ["age", "weight"], "diagnosis", "name", method="pca-reduced"
+    )
+    _, tags, text = page_of(release, tmp_path)
+    assert "PCAReduced(components=None, energy=0.9, method=MDAV(k=3, until=2k))" in text
+    assert "along 1 of 2 axes" in text
+    assert sum(tag == "svg" for tag, _ in tags) == 5
+
+
 def test_the_report_needs_nothing_else(release, tmp_path):
     _, tags, _ = page_of(release, tmp_path)
     assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in tags}

@@ -33,6 +33,11 @@ def test_group_sizes_of_any_number_can_be_drawn():
         assert "records in a group" in " ".join(parsed(plots.group_sizes(sizes, 3)).itertext())
 
 
+def test_a_spectrum_of_any_length_can_be_drawn():
+    for variances, kept in (([2.0], 1), ([3.0, 1.0, 0.0], 2), (np.linspace(1, 0, 60), 9)):
+        assert "variance, %" in " ".join(parsed(plots.spectrum(np.array(variances), kept)).itertext())
+
+
 def test_the_same_plot_has_the_same_text():
     assert plots.group_sizes(np.array([3, 4]), 3) == plots.group_sizes(np.array([3, 4]), 3)
 

@@ -65,6 +65,7 @@ def render(release: "Release") -> str:
         attributes=attributes,
         drawn=drawn,
         settings=settings_of(release.manifest),
+        spectrum_plot=spectrum_plot(release.manifest["method"]),
         sizes_plot=plots.group_sizes(release.partition.sizes, release.partition.k),
         losses_plot=plots.losses([part.name for part in losses], [part.percent for part in losses]),
         losses=losses,
@@ -122,11 +123,25 @@ def largest_change(columns: list[Column]) -> tuple[str, str, float, float] | Non
     return columns[row].name, columns[column].name, float(before[row, column]), float(after[row, column])
 
 
+def spectrum_plot(method: dict[str, Any]) -> str | None:
+    """The variance along the principal axes, if the method looked at them."""
+    spectrum = np.array(method.get("spectrum", []))
+    return plots.spectrum(spectrum, method["axes_kept"]) if spectrum.any() else None
+
+
+def method_text(method: dict[str, Any]) -> str:
+    """A method as one would write it, with the method inside if there is one."""
+    parameters = (
+        f"{key}={method_text(value) if isinstance(value, dict) else value}"
+        for key, value in method["parameters"].items()
+    )
+    return f"{method['name']}({', '.join(parameters)})"
+
+
 def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     """What was done, a line each."""
-    parameters = ", ".join(f"{key}={value}" for key, value in manifest["method"]["parameters"].items())
     lines = [
-        ("method", f"{manifest['method']['name']}({parameters})"),
+        ("method", method_text(manifest["method"])),
         ("scaling", manifest["scaling"]),
         ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
     ]

@@ -76,6 +76,23 @@ def losses(names: Sequence[str], percents: Sequence[float]) -> str:
         return svg(figure)
 
 
+def spectrum(variances: Float, kept: int) -> str:
+    """The share of the variance along each principal axis, those kept in colour, and what they hold together."""
+    shares = 100 * variances / variances.sum()
+    places = np.arange(1, len(shares) + 1)
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(6.4, 2.4))
+        axes = figure.subplots()
+        axes.bar(places, shares, color=[AFTER] * kept + [BEFORE] * (len(shares) - kept), width=0.7)
+        axes.plot(places, np.cumsum(shares), ".-", color=INK, linewidth=1)
+        axes.axvline(kept + 0.5, color=BEFORE, linestyle=":")
+        axes.set_ylim(0, 105)
+        axes.locator_params(axis="x", integer=True)
+        axes.set_xlabel("principal axis (line: all up to this one)")
+        axes.set_ylabel("variance, %")
+        return svg(figure)
+
+
 def distributions(names: Sequence[str], before: Sequence[Float], after: Sequence[Float]) -> str:
     """Each attribute before and after, on the same bins."""
     columns = min(3, len(names))

@@ -104,6 +104,7 @@ class Blocked(Wrapper):
             raise ShoalError(f"max_size must be at least 2k = {2 * self.k}, not {self.max_size}")
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
+        self.interrupted_ = False
         blocks = blocks_by(self.by, X, self.k, self._number(len(X)))
         self.blocks_ = np.empty(len(X), np.int64)
         for number, block in enumerate(blocks):
@@ -111,7 +112,6 @@ class Blocked(Wrapper):
         stages = 2 if self.sweeps else 1
         labels = self._by_block(X, blocks, staged(progress, 0, stages))
         self.history_: list[float] = []
-        self.interrupted_ = False
         try:
             for better, error in Exchanges(self.k, self.n_jobs).rounds(
                 X, labels, self.sweeps, staged(progress, 1, stages)
@@ -141,10 +141,10 @@ class Blocked(Wrapper):
         """The groups of all blocks under one numbering."""
 
         def grouped(block: Int) -> Int:
-            return self._fresh()._group(X[block], None)
+            return self._grouped(X[block], None)
 
         if len(blocks) == 1:
-            return self._fresh()._group(X, progress)
+            return self._grouped(X, progress)
         labels = np.empty(len(X), np.int64)
         groups = done = 0
         for block, part in zip(blocks, in_order(grouped, blocks, self.n_jobs), strict=True):

@@ -2,11 +2,16 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.errors import ShoalError
-from shoal.methods.base import Microaggregator
+from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.mdav import MDAV
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Wrapper(Microaggregator):
     """The base of all meta-methods. A subclass has a parameter `method`, a `MethodRule`."""
 
     method: Microaggregator | None
+    interrupted_: bool
 
     @property
     def k(self) -> int:  # type: ignore[override]
@@ -47,3 +53,10 @@ class Wrapper(Microaggregator):
         """An unfitted copy of the method inside."""
         model: Microaggregator = clone(self._inside)
         return model
+
+    def _grouped(self, X: Float, progress: Progress | None) -> Int:
+        """The labels that the method inside gives to these points; notes an interruption in `interrupted_`."""
+        model = self._fresh()
+        labels = model._group(X, progress)
+        self.interrupted_ |= getattr(model, "interrupted_", False)
+        return labels
