@@ -14,6 +14,7 @@ from shoal.methods.lloyd import (
     noisy_rounds,
     numeric_solver,
     revived,
+    shaken_solver,
     shared_out,
     solver_for,
 )
@@ -65,6 +66,16 @@ def test_the_numeric_way_comes_near_the_exact_one():
     exact, _ = exact_solver(X)(centres, sizes, np.zeros(8))
     assert np.abs(np.bincount(labels, minlength=8) - sizes).max() <= 5
     assert (labels == exact).mean() > 0.99
+
+
+@pytest.mark.parametrize("size", [3, 20])
+def test_shaken_points_are_assigned_as_well_as_others(size):
+    X = RNG.normal(size=(8 * size, 2))
+    sizes = np.full(8, size)
+    shaken, costs = shaken_solver(X)(X[:8], sizes, np.zeros(8))
+    exact, _ = exact_solver(X)(X[:8], sizes, np.zeros(8))
+    assert np.array_equal(shaken, exact)
+    assert np.array_equal(shaken_solver(X)(X[:8], sizes, costs)[0], exact)
 
 
 @pytest.mark.parametrize("copies", [1, 20])

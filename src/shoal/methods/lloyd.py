@@ -19,6 +19,7 @@ Solver = Callable[[Float], Assign]
 """Called with the points, once for many assignments of them."""
 
 _NOISE = 2.0, 0.1  # the first and last standard deviation, in units of that within the cells
+_SMALL = 12  # records in a cell, on average
 _NEAR = 12  # groups with the nearest centroids that a record may trade places with
 
 
@@ -43,6 +44,19 @@ def exact_solver(X: Float) -> Assign:
 
     plan = prepare(X)
     return lambda centres, sizes, costs: assign(plan, np.ascontiguousarray(centres), sizes, costs)
+
+
+def shaken_solver(X: Float) -> Assign:
+    """The same for points that are assigned once; small cells need none of the other's preparations."""
+    from shoal.kernels.transport import transport
+
+    def assign(centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+        if len(X) >= _SMALL * len(sizes):
+            return exact_solver(X)(centres, sizes, costs)
+        labels, found = transport(X, np.ascontiguousarray(centres), sizes, sizes, True, costs)
+        return labels, found - found.mean()
+
+    return assign
 
 
 def numeric_solver(X: Float) -> Assign:

@@ -34,6 +34,7 @@ from shoal.methods.lloyd import (
     lloyd_rounds,
     noisy_rounds,
     numeric_solver,
+    shaken_solver,
     shared_out,
     solver_for,
     swap,
@@ -47,7 +48,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _SWAPPED = 200  # records in a cell beyond which swaps gain next to nothing and cost most
-_VERY_FEW = 500
+_VERY_FEW = 500  # records up to which there are more rounds with noise
 _FEW = 5_000  # records up to which several starts and noise are the default
 
 
@@ -121,14 +122,15 @@ class PCL(Microaggregator):
     start : a method's name, an estimator or the group of each record
         The first start; by default MDAV. All further ones are records drawn at random.
     n_starts : int
-        How many starts there are; the best result is kept. By default 10 up to 500 records and, up to 5000, for
-        cells of 20 records or more, 4 for smaller ones; beyond that 1.
+        How many starts there are; the best result is kept. By default, up to 5000 records, 10 for cells of 20
+        records or more and 4 for smaller ones; beyond that 1.
     noise : {"auto", "jitter", "samples", "none"}
         "jitter": the rounds begin with a copy of the data that is shaken anew each time and less and less, and end
         with swaps of records between cells of up to 200; it escapes local optima. "samples": the noisy variation
         of 2011, with many shaken copies of each record. "auto" is "jitter" up to 5000 records, then "none".
     noise_rounds : int
-        The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells.
+        The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells; by default
+        200 up to 500 records, then 50.
     noise_samples : int
         The shaken copies of each record for "samples"; by default as many as give 1000 points in a cell.
     speed : float from 0.01 to 1
@@ -165,7 +167,7 @@ class PCL(Microaggregator):
         "start": Maybe(StartRule()),
         "n_starts": Maybe(Whole(1)),
         "noise": OneOf(("auto", "jitter", "samples", "none")),
-        "noise_rounds": Whole(2),
+        "noise_rounds": Maybe(Whole(2)),
         "noise_samples": Maybe(Whole(1)),
         "speed": Number(0.01, 1),
         "rounds": Whole(1),
@@ -185,7 +187,7 @@ class PCL(Microaggregator):
         start: Start | None = None,
         n_starts: int | None = None,
         noise: str = "auto",
-        noise_rounds: int = 50,
+        noise_rounds: int | None = None,
         noise_samples: int | None = None,
         speed: float = 1.0,
         rounds: int = 100,
@@ -277,7 +279,7 @@ class PCL(Microaggregator):
             raise ShoalError(f"noise={noise!r} is for squared distances; use noise='none'")
         if self.cost_solver != "transport" and not squared:
             raise ShoalError(f"cost_solver={self.cost_solver!r} is for squared distances; use 'transport'")
-        many = 4 if sizes.min() < 20 and n > _VERY_FEW else 10
+        many = 4 if sizes.min() < 20 else 10
         starts = self.n_starts if self.n_starts is not None else many if few else 1
         best: Cells | None = None
         for number, seed in enumerate(seeds.spawn(starts)):
@@ -287,12 +289,15 @@ class PCL(Microaggregator):
             for step, found in enumerate(self._steps(X, sizes, begin, distortion, noise, rng)):
                 cells = found
                 if progress is not None:
-                    share = min(1.0, step / (self.noise_rounds + 10))
+                    share = min(1.0, step / (self._noise_rounds(n) + 10))
                     progress(int(n * (number + share) / starts), n)
             if best is None or cells.history[-1] < best.history[-1]:
                 best = cells
         assert best is not None
         return best
+
+    def _noise_rounds(self, n: int) -> int:
+        return self.noise_rounds or (200 if n <= _VERY_FEW else 50)
 
     def _begin(
         self, X: Float, sizes: Int, first: Int | None, distortion: Distortion, rng: np.random.Generator
@@ -313,7 +318,8 @@ class PCL(Microaggregator):
         latest = cells
         if noise != "none":
             copies = 1 if noise == "jitter" else self.noise_samples or max(2, -(-1000 // int(sizes.min())))
-            for latest in noisy_rounds(X, sizes, cells, solver, self.noise_rounds, copies, rng):
+            noisy = shaken_solver if solver is exact else solver
+            for latest in noisy_rounds(X, sizes, cells, noisy, self._noise_rounds(len(X)), copies, rng):
                 yield latest
         if solver is not exact:
             begun = latest
