@@ -141,7 +141,7 @@ class PCL(Microaggregator):
         of 2011, with many shaken copies of each record. "auto" is "jitter" up to 5000 records, then "none".
     noise_rounds : int
         The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells; by default
-        200 up to 500 records, then 50.
+        200 for up to 500 records without macrocells, else 50.
     noise_samples : int
         The shaken copies of each record for "samples"; by default as many as give 1000 points in a cell.
     speed : float from 0.01 to 1
@@ -347,7 +347,8 @@ class PCL(Microaggregator):
         return best[2]
 
     def _noise_rounds(self, n: int) -> int:
-        return self.noise_rounds or (200 if n <= _VERY_FEW else 50)
+        few = n <= _VERY_FEW and self.hierarchy is None
+        return self.noise_rounds or (200 if few else 50)
 
     def _begin(self, task: "Task", first: Int | None, rng: np.random.Generator) -> Cells:
         """The cells of the last fit, those of the start, or records drawn at random."""
