@@ -185,6 +185,8 @@ def growth() -> None:
         axes.loglog(x, np.exp(height) * x**slope, lw=1, color=AMBER, label=f"exponent {slope:.2f}")
         axes.set_xlabel(label)
         axes.set_ylabel("CPU seconds, 40 rounds")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}" if column == 1 else "")
         axes.legend(frameon=False)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)

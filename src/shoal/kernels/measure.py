@@ -83,49 +83,69 @@ def mended(a: int, b: int, amount: float, off: Array, slack: float) -> float:
     return before - excess(off[a] - amount, slack) - excess(off[b] + amount, slack)
 
 
+@inner
+def best_move(
+    costs: Array, weight: Array, off: Array, labels: Array, counts: Array, low: Array, slack: float, least: float
+) -> tuple[int, int]:
+    """The move (record, cell) that costs least for what it mends; (-1, -1) if none mends anything."""
+    rate, record, to = np.inf, -1, -1
+    for x in range(labels.size):
+        a = labels[x]
+        if counts[a] <= low[a]:
+            continue
+        for b in range(off.size):
+            if b != a and (abs(off[a]) > slack or abs(off[b]) > slack):
+                gain = mended(a, b, weight[x], off, slack)
+                if gain > least and (costs[x, b] - costs[x, a]) / gain < rate:
+                    rate, record, to = (costs[x, b] - costs[x, a]) / gain, x, b
+    return record, to
+
+
+@inner
+def best_partner(
+    x: int, costs: Array, weight: Array, off: Array, labels: Array, slack: float, least: float
+) -> int:
+    """The record that x should change places with, at the least cost for what that mends; -1 if there is none."""
+    a, rate, partner = labels[x], np.inf, -1
+    for y in range(labels.size):
+        b = labels[y]
+        gain = mended(a, b, weight[x] - weight[y], off, slack) if b != a else 0.0
+        if gain > least:
+            cost = (costs[x, b] - costs[x, a] + costs[y, a] - costs[y, b]) / gain
+            if cost < rate:
+                rate, partner = cost, y
+    return partner
+
+
 @kernel
 def mend(costs: Array, weight: Array, off: Array, labels: Array, counts: Array, low: Array, slack: float) -> None:
     """Move or swap records until no move and no swap brings the measures nearer; changes off, labels and counts.
 
-    Each time the change that costs least for what it mends; swaps only where no move helps. A cell keeps `low`
-    records at least.
+    First moves, each time the cheapest for what it mends; then swaps, record by record. Cells keep `low` records.
     """
-    n, cells = costs.shape
     least = LEAST * weight.sum()
     while True:
-        rate, record, to, other = np.inf, -1, -1, -1
-        for x in range(n):
-            a = labels[x]
-            if counts[a] <= low[a]:
-                continue
-            for b in range(cells):
-                if b != a and (abs(off[a]) > slack or abs(off[b]) > slack):
-                    gain = mended(a, b, weight[x], off, slack)
-                    if gain > least and (costs[x, b] - costs[x, a]) / gain < rate:
-                        rate, record, to = (costs[x, b] - costs[x, a]) / gain, x, b
-        for x in range(n if record < 0 else 0):
-            a = labels[x]
-            if abs(off[a]) <= slack:
-                continue
-            for y in range(n):
-                b = labels[y]
-                gain = mended(a, b, weight[x] - weight[y], off, slack) if b != a else 0.0
-                if gain > least:
-                    price = (costs[x, b] - costs[x, a] + costs[y, a] - costs[y, b]) / gain
-                    if price < rate:
-                        rate, record, to, other = price, x, b, y
-        if record < 0:
-            return
-        a, amount = labels[record], weight[record]
-        labels[record] = to
-        if other >= 0:
-            labels[other] = a
-            amount -= weight[other]
-        else:
+        record, to = best_move(costs, weight, off, labels, counts, low, slack, least)
+        if record >= 0:
+            a = labels[record]
+            labels[record] = to
             counts[a] -= 1
             counts[to] += 1
-        off[a] -= amount
-        off[to] += amount
+            off[a] -= weight[record]
+            off[to] += weight[record]
+            continue
+        swaps = 0
+        for x in range(labels.size):
+            a = labels[x]
+            y = best_partner(x, costs, weight, off, labels, slack, least) if abs(off[a]) > slack else -1
+            if y >= 0:
+                b = labels[y]
+                labels[x], labels[y] = b, a
+                off[a] -= weight[x] - weight[y]
+                off[b] += weight[x] - weight[y]
+                swaps += 1
+        if swaps == 0:
+            return
 
 
 @kernel
