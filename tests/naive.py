@@ -935,3 +935,47 @@ def proximal_distal(X, k, size, is_distal, energy=None, recursive=False):
         found = mdav(compressed(points, energy) if proximal and energy else points, k)
         groups += [[records[i] for i in group] for group in found]
     return groups
+
+
+def nearest_measure(limits, weights, wanted):
+    """The price at which the records that stay (those with limits above it) weigh as nearly `wanted` as may be."""
+    prices = sorted(limits, reverse=True)
+    tries = [(a + b) / 2 for a, b in itertools.pairwise(prices) if a > b] or prices[:1]
+    return min(abs(sum(w for t, w in zip(limits, weights, strict=True) if t > p) - wanted) for p in tries)
+
+
+def loads_of(weights, labels, cells):
+    loads = [0.0] * cells
+    for weight, label in zip(weights, labels, strict=True):
+        loads[label] += weight
+    return loads
+
+
+def missed_measure(loads, wanted, slack):
+    return math.fsum(max(abs(load - want) - slack, 0.0) for load, want in zip(loads, wanted, strict=True))
+
+
+def moves_that_mend(weights, labels, wanted, low, slack):
+    """The best that a move of one record can do for the measures, if cells keep their least numbers."""
+    cells = len(wanted)
+    counts = Counter(labels)
+    now = missed_measure(loads_of(weights, labels, cells), wanted, slack)
+    best = 0.0
+    for record, label in enumerate(labels):
+        for cell in range(cells):
+            if cell != label and counts[label] > low[label]:
+                moved = [*labels[:record], cell, *labels[record + 1 :]]
+                then = missed_measure(loads_of(weights, moved, cells), wanted, slack)
+                best = max(best, now - then)
+    return best
+
+
+def weighted_distortion(X, labels, weights):
+    """sum w |x - c|^2 about weighted means."""
+    total = []
+    for cell in set(labels):
+        members = [i for i, label in enumerate(labels) if label == cell]
+        mass = math.fsum(weights[i] for i in members)
+        centre = [math.fsum(weights[i] * X[i][j] for i in members) / mass for j in range(len(X[0]))]
+        total += [weights[i] * squared_distance(X[i], centre) for i in members]
+    return math.fsum(total)

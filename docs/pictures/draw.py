@@ -118,27 +118,103 @@ def plane() -> None:
 def cells() -> None:
     """MDAV beside PCL on the plane, after Figs. 12, 14, 16 and 18 of the 2011 paper."""
     rng = np.random.default_rng(0)
-    panels = (
-        ("10 000 uniform, 10 cells", rng.random((10_000, 2)), 1000),
-        ("10 000 Gaussian, 10 cells", rng.normal(size=(10_000, 2)), 1000),
-        ("250 uniform, k = 3", rng.random((250, 2)), 3),
-        ("250 Gaussian, k = 5", rng.normal(size=(250, 2)), 5),
-    )
-    figure = Figure(figsize=(8, 14), layout="constrained")
-    for row, (title, X, k) in zip(figure.subplots(4, 2), panels, strict=True):
-        for axes, model in zip(row, (MDAV(k=k), PCL(k=k, n_starts=5, random_state=0)), strict=True):
-            model.fit(X)
-            if isinstance(model, PCL):
-                low, high = X.min(axis=0), X.max(axis=0)
-                for cell, polygon in enumerate(model.quantizer_.cells(np.column_stack([low, high]))):
-                    axes.fill(*polygon.T, color=f"C{cell % 10}", alpha=0.2, ec="white")
-            colours = [f"C{group % 10}" for group in model.labels_]
-            axes.scatter(*X.T, s=0.8 if len(X) > 1000 else 8, c=colours, lw=0, rasterized=True)
-            axes.set_title(
-                f"{title}: {type(model).__name__} {model.information_loss_:.3g} %", fontsize=9, color=INK
-            )
-            bare(axes)
-    figure.savefig(HERE / "pcl_cells.svg", metadata={"Date": None}, dpi=80)
+    for name, cases in (
+        (
+            "clustering",
+            (
+                ("10 000 uniform, 10 cells", rng.random((10_000, 2)), 1000),
+                ("10 000 Gaussian, 10 cells", rng.normal(size=(10_000, 2)), 1000),
+            ),
+        ),
+        (
+            "microaggregation",
+            (
+                ("250 uniform, k = 3", rng.random((250, 2)), 3),
+                ("250 Gaussian, k = 5", rng.normal(size=(250, 2)), 5),
+            ),
+        ),
+    ):
+        figure = Figure(figsize=(8, 7.4), layout="constrained")
+        for row, (title, X, k) in zip(figure.subplots(2, 2), cases, strict=True):
+            for axes, model in zip(row, (MDAV(k=k), PCL(k=k, n_starts=5, random_state=0)), strict=True):
+                draw_cells(axes, model.fit(X), X)
+                title_of = f"{title}: {type(model).__name__} {model.information_loss_:.3g} %"
+                axes.set_title(title_of, fontsize=9, color=INK)
+                bare(axes)
+        figure.savefig(HERE / f"pcl_{name}.svg", metadata={"Date": None}, dpi=72)
+
+
+def draw_cells(axes: Axes, model: MDAV | PCL, X: np.ndarray) -> None:
+    """Points in the colours of their groups: PCL's on their cells, MDAV's small groups with lines to centroids."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    few = len(X) <= 1000
+    if isinstance(model, PCL):
+        for cell, polygon in enumerate(model.quantizer_.cells(np.column_stack([low, high]))):
+            axes.fill(*polygon.T, color=f"C{cell % 10}", alpha=0.2, ec="white")
+    elif few:
+        for point, group in zip(X, model.labels_, strict=True):
+            axes.plot(*np.array([model.centroids_[group], point]).T, lw=0.8, color=f"C{group % 10}")
+    colours = [f"C{group % 10}" for group in model.labels_]
+    axes.scatter(*X.T, s=8 if few else 0.8, c=colours, lw=0, rasterized=True, antialiased=few)
+    if not few:
+        axes.plot(*model.centroids_.T, "k.", ms=5)
+
+
+def rows_of(table: str) -> list[list[str]]:
+    """The rows of a table that a benchmark wrote."""
+    lines = (HERE.parent / "methods" / "tables" / f"{table}.md").read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def growth() -> None:
+    """CPU time of 40 rounds of PCL over points and over cells, from the benchmark's table."""
+    rows = np.array([[float(cell) for cell in row] for row in rows_of("pcl_large")])
+    many = rows[:, 2] == 1000
+    many[np.flatnonzero(rows[:, 0] == 200_000)] = False
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    for axes, part, column, label in zip(
+        figure.subplots(1, 2),
+        (rows[many], rows[~many]),
+        (0, 1),
+        ("points, 1000 in a cell", "cells of 200 000 points"),
+        strict=True,
+    ):
+        x, seconds = part[:, column], part[:, 4]
+        slope, height = np.polyfit(np.log(x), np.log(seconds), 1)
+        axes.loglog(x, seconds, "o", color=TEAL)
+        axes.loglog(x, np.exp(height) * x**slope, lw=1, color=AMBER, label=f"exponent {slope:.2f}")
+        axes.set_xlabel(label)
+        axes.set_ylabel("CPU seconds, 40 rounds")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}" if column == 1 else "")
+        axes.legend(frameon=False)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    figure.savefig(HERE / "pcl_growth.svg", metadata={"Date": None})
+
+
+def dimensions() -> None:
+    """How far PCL is below MDAV over dimensions and cells, after Fig. 4 of the 2013 paper."""
+    cells = [2, 4, 8, 16, 32, 64]
+    figure = Figure(figsize=(8, 3.2), layout="constrained")
+    panels = dict(zip(("0", "0.5"), figure.subplots(1, 2, sharey=True), strict=True))
+    for dimension, rho, *gains in rows_of("pcl_dimensions"):
+        colour = {"2": TEAL, "3": AMBER, "4": INK}[dimension]
+        line = [float(gain) for gain in gains]
+        panels[rho].semilogx(
+            cells, line, "o-", base=2, ms=4, lw=1.2, color=colour, label=f"{dimension} dimensions"
+        )
+    for rho, axes in panels.items():
+        axes.set_title(f"65 536 Gaussian points, correlation {rho}", fontsize=10, color=INK)
+        axes.set_xlabel("cells")
+        axes.set_xticks(cells, cells)
+        axes.set_ylim(0, 20)
+        axes.minorticks_off()
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    panels["0"].set_ylabel("SSE below MDAV, %")
+    panels["0"].legend(frameon=False, loc="lower right")
+    figure.savefig(HERE / "pcl_dimensions.svg", metadata={"Date": None})
 
 
 def convergence() -> None:
@@ -182,9 +258,7 @@ def allocation() -> None:
 
 
 if __name__ == "__main__":
-    groups()
-    tree()
-    plane()
-    convergence()
-    cells()
-    allocation()
+    pictures = (groups, tree, plane, convergence, cells, growth, dimensions, allocation)
+    for picture in pictures:
+        if picture.__name__ in (sys.argv[1:] or [each.__name__ for each in pictures]):
+            picture()

@@ -25,30 +25,59 @@ _SAMPLED = 16  # one point in so many is enough for the first costs of large cel
 
 
 class Costs:
-    """All costs of points at centres, kept where they fit into memory."""
+    """All costs of points at centres, each times the weight of the point, kept where they fit into memory."""
 
-    def __init__(self, distortion: Distortion, points: Float, centres: Float) -> None:
-        self.distortion, self.points, self.centres = distortion, points, centres
+    def __init__(
+        self, distortion: Distortion, points: Float, centres: Float, weights: Float | None = None
+    ) -> None:
+        self.distortion, self.points, self.centres, self.weights = distortion, points, centres, weights
         self._kept: Float | None = None
         if len(points) * len(centres) <= _KEPT:
-            self._kept = np.concatenate([rows for _, rows in cost_chunks(distortion, points, centres)])
+            self._kept = np.concatenate([chunk for _, chunk in self._computed()])
+
+    def _computed(self) -> Iterator[tuple[slice, Float]]:
+        for rows, chunk in cost_chunks(self.distortion, self.points, self.centres):
+            yield rows, chunk if self.weights is None else chunk * self.weights[rows, None]
 
     def chunks(self) -> Iterator[tuple[slice, Float]]:
         """The costs of some points at all centres at a time."""
         if self._kept is None:
-            yield from cost_chunks(self.distortion, self.points, self.centres)
+            yield from self._computed()
         else:
             yield slice(0, len(self.points)), self._kept
 
     def column(self, cell: int) -> Float:
         """The costs of all points at one centre."""
         if self._kept is None:
-            return self.distortion.costs(self.points, self.centres[cell : cell + 1])[:, 0]
+            column = self.distortion.costs(self.points, self.centres[cell : cell + 1])[:, 0]
+            return column if self.weights is None else column * self.weights
         return self._kept[:, cell]
+
+    def some(self, each: int) -> "Costs":
+        """The same for one point in so many."""
+        weights = None if self.weights is None else self.weights[::each]
+        return Costs(self.distortion, self.points[::each], self.centres, weights)
+
+
+class Listed(Costs):
+    """Costs that are given as an array."""
+
+    def __init__(self, costs: Float) -> None:
+        self.points, self.centres = costs, np.empty((costs.shape[1], 0))
+        self._kept = costs
+
+    def some(self, each: int) -> "Costs":
+        """The same for one point in so many."""
+        return Listed(self.points[::each])
 
 
 def assign_by_costs(
-    distortion: Distortion, points: Float, centres: Float, sizes: ArrayLike, prices: Float | None = None
+    distortion: Distortion,
+    points: Float,
+    centres: Float,
+    sizes: ArrayLike,
+    prices: Float | None = None,
+    weights: Float | None = None,
 ) -> tuple[Int, Float]:
     """The cell of each point and the cost of each cell, at the least total distortion for these sizes.
 
@@ -58,6 +87,7 @@ def assign_by_costs(
     points, centres : arrays of shape (n, m) and (c, m), as `distortion.check` returns them
     sizes : the number of points of each cell, n in all
     prices : costs of the cells that the search begins with, for instance those of a similar problem
+    weights : what the distortion of each point is multiplied by
 
     Returns
     -------
@@ -67,7 +97,7 @@ def assign_by_costs(
     limits = checked_sizes(sizes, len(centres), "sizes")
     if limits.sum() != len(points):
         raise ShoalError(f"sizes add up to {limits.sum()}, but there are {len(points)} points")
-    return assign_within(Costs(distortion, points, centres), limits, limits, prices)
+    return assign_within(Costs(distortion, points, centres, weights), limits, limits, prices)
 
 
 def checked_sizes(sizes: ArrayLike, cells: int, name: str) -> Int:
@@ -124,9 +154,9 @@ def assign_within(costs: Costs, low: Int, high: Int, prices: Float | None = None
 
 def sampled_prices(costs: Costs, low: Int, high: Int) -> Float:
     """Costs of the cells to begin with: those of a few of the points, with sizes in proportion."""
-    sample = costs.points[::_SAMPLED]
-    n, few = len(costs.points), len(sample)
-    return assign_within(Costs(costs.distortion, sample, costs.centres), low * few // n, -(-high * few // n))[1]
+    sample = costs.some(_SAMPLED)
+    n, few = len(costs.points), len(sample.points)
+    return assign_within(sample, low * few // n, -(-high * few // n))[1]
 
 
 def central_prices(costs: Costs, labels: Int, low: Int, high: Int, prices: Float) -> Float:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.distortions import Distortion, Squared, cost_chunks, distortion_of
 from shoal.errors import ShoalError, some
+from shoal.weights import weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,10 +63,21 @@ class Quantizer:
         object.__setattr__(self, "costs", added)
         object.__setattr__(self, "distortion", kind)
 
-    def predict(self, points: ArrayLike) -> Int:
-        """The cell of each point; between equals, the first."""
+    def predict(self, points: ArrayLike, weights: object = None) -> Int:
+        """The cell of each point; between equals, the first.
+
+        With weights (of the distortion, or a dictionary of those of "distortion" and "size", as for `PCL`) a point
+        goes where w * distortion + v * cost is least; their mean over the points is taken as 1.
+        """
         rows = self._checked(points)
         cells = np.empty(len(rows), np.int64)
+        counts = weights_of(weights, len(rows))
+        if not counts.equal:
+            w, v = (np.ones(len(rows)) if each is None else each for each in (counts.distortion, counts.size))
+            for some_rows, costs in cost_chunks(self.distortion, rows, self.centroids):
+                paid = w[some_rows, None] * costs + v[some_rows, None] * self.costs
+                cells[some_rows] = np.argmin(paid, axis=1)
+            return cells
         if isinstance(self.distortion, Squared):
             from shoal.kernels.cells import cheapest_cells
 

@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import naive
+from shoal.kernels import transport as module
 from shoal.kernels.transport import transport
 
 
@@ -90,6 +91,32 @@ def test_any_prices_may_be_the_beginning(problem, seed):
     total = certified(costs, labels, prices, low, high)
     again, _ = transport(rows, centres, low, high, squared, prices)
     assert costs[np.arange(len(rows)), again].sum() == pytest.approx(total, rel=1e-12, abs=1e-9)
+
+
+@settings(max_examples=100)
+@given(problems(most=40))
+def test_a_tree_and_all_distances_give_the_same_arcs(problem):
+    rows, centres, low, high, squared = problem
+    found = []
+    for few in (module._FEW, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "_FEW", few)
+            found.append(transport(rows, centres, low, high, squared))
+    costs = costs_of(rows, centres, squared)
+    totals = [certified(costs, labels, prices, low, high) for labels, prices in found]
+    assert totals[0] == pytest.approx(totals[1], rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), st.integers(2, 30), st.integers(1, 6), st.booleans())
+def test_fixed_sizes(seed, groups, size, tied):
+    """Where groups push out what is too much before chains of moves begin."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(groups * size, 2))
+    rows = np.round(rows) if tied else rows
+    centres, sizes = rows[rng.permutation(len(rows))[:groups]] * 2, np.full(groups, size)
+    labels, prices = transport(rows, centres, sizes, sizes, True, rng.normal(size=groups))
+    certified(costs_of(rows, centres, True), labels, prices, sizes, sizes)
 
 
 def test_many_records_want_the_same_centre():

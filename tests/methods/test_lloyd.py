@@ -8,12 +8,14 @@ from shoal.methods.lloyd import (
     Cells,
     centroids_of,
     distortion_to,
+    drawn_anew,
     exact_solver,
     first_cells,
     lloyd_rounds,
     noisy_rounds,
     numeric_solver,
     revived,
+    shaken_solver,
     shared_out,
     solver_for,
 )
@@ -67,6 +69,16 @@ def test_the_numeric_way_comes_near_the_exact_one():
     assert (labels == exact).mean() > 0.99
 
 
+@pytest.mark.parametrize("size", [3, 20])
+def test_shaken_points_are_assigned_as_well_as_others(size):
+    X = RNG.normal(size=(8 * size, 2))
+    sizes = np.full(8, size)
+    shaken, costs = shaken_solver(X)(X[:8], sizes, np.zeros(8))
+    exact, _ = exact_solver(X)(X[:8], sizes, np.zeros(8))
+    assert np.array_equal(shaken, exact)
+    assert np.array_equal(shaken_solver(X)(X[:8], sizes, costs)[0], exact)
+
+
 @pytest.mark.parametrize("copies", [1, 20])
 def test_noise_falls_and_sizes_hold_on_the_cloud(copies):
     X = np.concatenate([RNG.normal(centre, 0.1, (10, 2)) for centre in (0.0, 5.0, 10.0)])
@@ -86,3 +98,18 @@ def test_an_empty_cell_splits_the_largest():
     again = revived(cells, places, X)
     assert again.centres.tolist() == [[1.0], [9.0], [0.0]]
     assert again.costs.tolist() == [0.5, 0.0, 0.5]
+
+
+def test_an_empty_cell_is_drawn_anew_at_the_lowest_cost():
+    X = np.array([[0.0], [1.0], [2.0], [9.0]])
+    cells = Cells(np.array([[1.0], [9.0], [50.0]]), np.array([0.5, 0.25, 0.0]), np.array([0, 0, 0, 1]), [])
+    places = centroids_of(Squared(), X, cells.labels, 3)
+    seen = set()
+    for seed in range(40):
+        again = drawn_anew(cells, places, X, np.random.default_rng(seed))
+        assert again.centres[:2].tolist() == [[1.0], [9.0]]
+        assert again.costs.tolist() == [0.5, 0.25, 0.25]
+        seen.add(float(again.centres[2, 0]))
+    assert seen == {0.0, 1.0, 2.0, 9.0}
+    full = Cells(cells.centres[:2], cells.costs[:2], cells.labels, [])
+    assert drawn_anew(full, places[:2], X, np.random.default_rng(0)) is full

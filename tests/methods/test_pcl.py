@@ -6,6 +6,7 @@ from checks import large_samples, passes_scikit_learns_checks, reports_progress_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 from samples import points
 from shoal import MDAV, PCL, VMDAV, Quantizer
 from shoal.errors import ShoalError
@@ -123,9 +124,118 @@ def test_an_update_begins_where_the_last_fit_ended():
     assert model.sizes_.sum() == 301
 
 
+@st.composite
+def weighed(draw):
+    """Points, k and two kinds of weights."""
+    X, k = draw(points(most=30))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kinds = (rng.integers(1, 5, len(X)).astype(float), rng.lognormal(0, 1, len(X)))
+    return X, k, kinds[draw(st.integers(0, 1))], kinds[draw(st.integers(0, 1))], draw(st.integers(1, len(X) // k))
+
+
+@settings(max_examples=100)
+@given(weighed())
+def test_weights_of_the_distortion_keep_the_sizes(sample):
+    X, k, weights, _, _ = sample
+    model = PCL(k=k, weights=weights, n_starts=1, random_state=0).fit(X)
+    assert model.sizes_.max() - model.sizes_.min() <= 1
+    assert model.sizes_.min() >= k
+    assert not model.size_deviation_.any()
+    found = naive.weighted_distortion(naive.plain(X), model.labels_.tolist(), (weights / weights.mean()).tolist())
+    assert model.history_[-1] == pytest.approx(found, rel=1e-9, abs=1e-12 * np.abs(X).max() ** 2)
+
+
+@settings(max_examples=100)
+@given(weighed())
+def test_weights_of_the_sizes_are_met_within_a_record(sample):
+    """But where k records forbid it; and there are always k."""
+    X, k, weights, size, cells = sample
+    measures = {"distortion": weights, "size": size}
+    model = PCL(k=k, weights=measures, probabilities=np.ones(cells) / cells, n_starts=1, random_state=0).fit(X)
+    off, counts = model.size_deviation_, model.sizes_
+    assert len(counts) == cells
+    assert counts.min() >= k
+    assert off == pytest.approx(np.bincount(model.labels_, size) - size.sum() / cells, abs=1e-9)
+    most = size.max() * (1 + 1e-9)
+    assert (counts[off > most] == k).all()
+    if (off < -most).any():
+        assert (counts[off > 1e-9 * most] == k).all()
+
+
+@pytest.mark.parametrize("weights", [np.full(300, 3.0), {"distortion": np.ones(300), "size": np.full(300, 0.1)}])
+@pytest.mark.parametrize("hierarchy", [None, 100])
+def test_equal_weights_change_nothing(weights, hierarchy):
+    X = np.random.default_rng(11).normal(size=(300, 2))
+    options = {"k": 7, "n_starts": 2, "noise_rounds": 5, "hierarchy": hierarchy, "random_state": 0}
+    one, two = PCL(**options).fit(X), PCL(weights=weights, **options).fit(X)
+    assert np.array_equal(one.labels_, two.labels_)
+    assert one.history_ == two.history_
+
+
+def test_whole_weights_are_records_again_and_again():
+    rng = np.random.default_rng(12)
+    X, times = rng.normal(size=(200, 2)), rng.integers(1, 6, 200)
+    model = PCL(k=8, weights=times, noise="none", random_state=0).fit(X)
+    plain = PCL(k=8, noise="none", random_state=0).fit(X)
+    many = np.repeat(X, times, axis=0)
+
+    def objective(labels):
+        return naive.sse(
+            many.tolist(), [np.flatnonzero(np.repeat(labels, times) == cell).tolist() for cell in range(25)]
+        )
+
+    assert objective(model.labels_) == pytest.approx(model.history_[-1] * times.mean())
+    assert objective(model.labels_) < objective(plain.labels_)
+    assert never_rises(model.history_)
+
+
+def test_the_quantizer_takes_weights_too():
+    rng = np.random.default_rng(13)
+    X, weights = rng.normal(size=(300, 2)), rng.lognormal(0, 1, 300)
+    model = PCL(k=15, weights=weights, n_starts=1, random_state=0).fit(X)
+    assert np.mean(model.quantizer_.predict(X, weights) == model.labels_) > 0.9
+    measures = {"distortion": weights, "size": rng.lognormal(0, 1, 300)}
+    model = PCL(k=5, weights=measures, probabilities=[0.1] * 10, n_starts=1, random_state=0).fit(X)
+    assert np.mean(model.quantizer_.predict(X, measures) == model.labels_) > 0.7
+
+
+def test_weights_with_macrocells_and_other_distortions():
+    rng = np.random.default_rng(14)
+    X, size = rng.normal(size=(400, 2)), rng.integers(1, 9, 400)
+    for options in ({"hierarchy": 100}, {"distortion": "euclidean"}, {"sizes": np.full(20, 3)}):
+        shares = {} if "sizes" in options else {"probabilities": [0.05] * 20}
+        measures = {"size": size * 60 / size.sum() if "sizes" in options else size, "distortion": size[::-1]}
+        model = PCL(k=6, weights=measures, n_starts=1, random_state=0, **options, **shares).fit(X)
+        assert model.sizes_.min() >= 6
+        assert len(model.sizes_) == 20
+        assert np.abs(model.size_deviation_).max() <= measures["size"].max()
+
+
+def test_an_empty_cell_may_begin_anew_at_any_record():
+    X = np.random.default_rng(15).normal(size=(600, 2))
+    options = {"cost_solver": "levenberg-marquardt", "noise": "none", "n_starts": 1, "random_state": 0}
+    for empty in ("split", "random"):
+        start = np.repeat(np.arange(6), 100)
+        model = PCL(k=100, start=start, empty=empty, **options).fit(np.round(X))
+        assert model.sizes_.tolist() == [100] * 6
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"weights": np.ones(19)}, "weights of the distortion have the shape"),
+        ({"weights": {"size": -np.ones(20)}}, "weights of the size must be finite and above 0"),
+        ({"weights": np.arange(1, 21), "noise": "jitter"}, "noise='jitter' is for records of equal weights"),
+        (
+            {"weights": np.arange(1, 21), "cost_solver": "levenberg-marquardt"},
+            "cost_solver='levenberg-marquardt' is for records of equal weights",
+        ),
+        (
+            {"weights": {"size": np.arange(1, 21)}, "sizes": [10, 10]},
+            "sum to 210 as the size weights do, not to 20",
+        ),
+        ({"weights": {"size": np.arange(1, 21)}, "probabilities": [1 / 6] * 6}, "6 cells of k=4 records are more"),
+        ({"empty": "none"}, "empty must be one of split, random"),
         ({"sizes": [5, 5]}, "sizes sum to 10, but there are 20 records"),
         ({"sizes": [2, 18]}, "a cell of 2 records is below k=4"),
         ({"sizes": "mdav"}, "sizes must be one of start"),

@@ -19,6 +19,8 @@ from shoal.kernels.heap import sort_heap
 from shoal.kernels.tree import Tree, build_tree, k_nearest
 
 _ARCS = 12  # nearest centres that a record may go to at first
+_FEW = 1 << 18  # records times groups up to which all distances are faster than a tree
+_PUSHES = 2  # times that a group may push out what is too much, on average
 
 
 @inner
@@ -185,6 +187,75 @@ def raise_prices(
         distance[heap[i]] = np.inf
 
 
+@inner
+def push_out(
+    arcs: Array,
+    costs: Array,
+    used: Array,
+    high: Array,
+    price: Array,
+    labels: Array,
+    paid: Array,
+    head: Array,
+    after: Array,
+    before: Array,
+) -> None:
+    """Raise the price of a group with too many until they leave, each for its next best, again and again.
+
+    Every record stays where cost + price is least. What this cannot bring to its place, chains of moves do.
+    """
+    n, groups = used.size, high.size
+    counts = np.zeros(groups, np.int64)
+    for label in labels:
+        counts[label] += 1
+    queue, waits = np.empty(groups, np.int64), counts > high
+    first, waiting = 0, 0
+    for g in range(groups):
+        if waits[g]:
+            queue[waiting] = g
+            waiting += 1
+    leavers, ways, gaps = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    for _ in range(_PUSHES * groups):
+        if waiting == 0:
+            return
+        g = queue[first]
+        first = (first + 1) % groups
+        waiting -= 1
+        waits[g] = False
+        members = 0
+        record = head[g]
+        while record >= 0:
+            least, way = np.inf, -1
+            for a in range(used[record]):
+                if arcs[record, a] != g:
+                    there = costs[record, a] + price[arcs[record, a]]
+                    if there < least:
+                        least, way = there, a
+            leavers[members], ways[members] = record, way
+            gaps[members] = max(least - paid[record] - price[g], 0.0)
+            members += 1
+            record = after[record]
+        excess = counts[g] - high[g]
+        limit = np.sort(gaps[:members])[excess - 1]
+        if limit == np.inf:
+            continue
+        price[g] += limit
+        for equal in (False, True):
+            for i in range(members):
+                if excess > 0 and (gaps[i] == limit if equal else gaps[i] < limit):
+                    record, to = leavers[i], int(arcs[leavers[i], ways[i]])
+                    leave(record, g, head, after, before)
+                    enter(record, to, head, after, before)
+                    labels[record], paid[record] = to, costs[record, ways[i]]
+                    counts[g] -= 1
+                    counts[to] += 1
+                    excess -= 1
+                    if counts[to] > high[to] and not waits[to]:
+                        queue[(first + waiting) % groups] = to
+                        waits[to] = True
+                        waiting += 1
+
+
 @kernel
 def settle(
     arcs: Array, costs: Array, used: Array, low: Array, high: Array, price: Array, labels: Array, paid: Array
@@ -199,6 +270,8 @@ def settle(
     head = np.full(groups, -1, np.int32)
     after, before = np.empty(n, np.int32), np.empty(n, np.int32)
     sit_down(arcs, costs, used, price, labels, paid, head, after, before)
+    if (low == high).all():
+        push_out(arcs, costs, used, high, price, labels, paid, head, after, before)
     surplus, held = weigh(labels, low, high, price)
     distance = np.full(groups + 1, np.inf)
     final = np.zeros(groups + 1, np.bool_)
@@ -303,6 +376,51 @@ def call_nearest(
             add_arc(ids[h], g, d2[h] if squared else np.sqrt(d2[h]), arcs, costs, used)
 
 
+@inner
+def insert(new: float, name: int, values: Array, names: Array, held: int, most: int) -> int:
+    """Keep a value among the `most` lowest, in order, the first of equals first; returns how many are held."""
+    at = held if held < most else most - 1
+    while at > 0 and values[at - 1] > new:
+        values[at], names[at] = values[at - 1], names[at - 1]
+        at -= 1
+    values[at], names[at] = new, name
+    return min(held + 1, most)
+
+
+@kernel
+def fill_from_all(
+    rows: Array, centres: Array, high: Array, nearest: int, squared: bool, arcs: Array, costs: Array, used: Array
+) -> None:
+    """The arcs of `fill_arcs` and `call_nearest` from all distances, which is faster where there are few."""
+    n, groups = rows.shape[0], centres.shape[0]
+    away = np.zeros(groups)
+    lowest = np.empty((groups, high.max()))
+    callers = np.empty((groups, high.max()), np.int32)
+    held = np.zeros(groups, np.int64)
+    limit = np.where(high > 0, np.inf, -1.0)
+    for x in range(n):
+        away[:] = 0.0
+        for j in range(rows.shape[1]):
+            for g in range(groups):
+                apart = centres[g, j] - rows[x, j]
+                away[g] += apart * apart
+        known, last = 0, np.inf
+        for g in range(groups):
+            if away[g] < last:
+                known = insert(away[g], g, costs[x], arcs[x], known, nearest)
+                if known == nearest:
+                    last = costs[x, nearest - 1]
+            if away[g] < limit[g]:
+                held[g] = insert(away[g], x, lowest[g], callers[g], held[g], high[g])
+                if held[g] == high[g]:
+                    limit[g] = lowest[g, high[g] - 1]
+        if not squared:
+            costs[x, :nearest] = np.sqrt(costs[x, :nearest])
+    for g in range(groups if nearest < groups else 0):
+        for h in range(held[g]):
+            add_arc(callers[g, h], g, lowest[g, h] if squared else np.sqrt(lowest[g, h]), arcs, costs, used)
+
+
 @kernel
 def price_out(
     rows: Array,
@@ -352,10 +470,15 @@ def transport(
     fewer than `high` records has no price above 0, one with more than `low` none below 0.
     """
     n, groups = len(rows), len(centres)
-    tree = build_tree(centres, np.arange(groups, dtype=np.int32))
-    records = build_tree(rows, np.arange(n, dtype=np.int32))
+    few = n * groups <= _FEW
+    if not few:
+        tree = build_tree(centres, np.arange(groups, dtype=np.int32))
+        records = build_tree(rows, np.arange(n, dtype=np.int32))
 
     def fill(nearest: int, arcs: Array, costs: Array, used: Array) -> None:
+        if few:
+            fill_from_all(rows, centres, high, nearest, squared, arcs, costs, used)
+            return
         fill_arcs(rows, tree, nearest, squared, arcs, costs)
         if nearest < groups:
             call_nearest(centres, records, high, squared, arcs, costs, used)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,13 @@ from shoal.partition import means_of, squared_error
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Assign = Callable[[Float, Int, Float], tuple[Int, Float]]
+Assign = Callable[[Float, Any, Float], tuple[Int, Float]]
 """Called with (centres, sizes, costs): the cell of each point, and the costs that bring it about."""
 Solver = Callable[[Float], Assign]
 """Called with the points, once for many assignments of them."""
 
 _NOISE = 2.0, 0.1  # the first and last standard deviation, in units of that within the cells
+_SMALL = 12  # records in a cell, on average
 _NEAR = 12  # groups with the nearest centroids that a record may trade places with
 
 
@@ -30,6 +32,10 @@ class Cells:
     costs: Float
     labels: Int
     history: list[float]
+
+
+Revive = Callable[[Cells, Float, Float], Cells]
+"""Called with (cells, centroids, points) where a centroid may be NaN, for want of records: such cells anew."""
 
 
 def first_cells(centres: Float, n: int) -> Cells:
@@ -45,6 +51,19 @@ def exact_solver(X: Float) -> Assign:
     return lambda centres, sizes, costs: assign(plan, np.ascontiguousarray(centres), sizes, costs)
 
 
+def shaken_solver(X: Float) -> Assign:
+    """The same for points that are assigned once; small cells need none of the other's preparations."""
+    from shoal.kernels.transport import transport
+
+    def assign(centres: Float, sizes: Int, costs: Float) -> tuple[Int, Float]:
+        if len(X) >= _SMALL * len(sizes):
+            return exact_solver(X)(centres, sizes, costs)
+        labels, found = transport(X, np.ascontiguousarray(centres), sizes, sizes, True, costs)
+        return labels, found - found.mean()
+
+    return assign
+
+
 def numeric_solver(X: Float) -> Assign:
     """By costs that Levenberg and Marquardt's method adjusts; sizes may be a record or two off."""
 
@@ -55,54 +74,69 @@ def numeric_solver(X: Float) -> Assign:
     return assign
 
 
-def solver_for(distortion: Distortion) -> Solver:
+def solver_for(distortion: Distortion, weights: Float | None = None) -> Solver:
     """The exact assignment for any distortion."""
-    if isinstance(distortion, Squared):
+    if isinstance(distortion, Squared) and weights is None:
         return exact_solver
-    return lambda X: lambda centres, sizes, costs: assign_by_costs(distortion, X, centres, sizes, costs)
+    return lambda X: lambda centres, sizes, costs: assign_by_costs(distortion, X, centres, sizes, costs, weights)
 
 
-def centroids_of(distortion: Distortion, X: Float, labels: Int, cells: int) -> Float:
+def centroids_of(distortion: Distortion, X: Float, labels: Int, cells: int, weights: Float | None = None) -> Float:
     """The generalised centroid of each cell; one without records has none and stays where it is (NaN)."""
-    if isinstance(distortion, Squared) and np.bincount(labels, minlength=cells).min() > 0:
+    if isinstance(distortion, Squared) and weights is None and np.bincount(labels, minlength=cells).min() > 0:
         return means_of(X, labels)
     places = np.full((cells, X.shape[1]), np.nan)
-    for cell in np.unique(labels):
-        places[cell] = distortion.centroid(X[labels == cell])
+    for cell, members in members_of(labels, cells):
+        places[cell] = distortion.centroid(X[members], None if weights is None else weights[members])
     return places
 
 
-def distortion_to(distortion: Distortion, X: Float, places: Float, labels: Int) -> float:
+def members_of(labels: Int, cells: int) -> Iterator[tuple[int, Int]]:
+    """The records of each cell that has any."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=cells))
+    for cell, members in enumerate(np.split(order, ends[:-1])):
+        if len(members):
+            yield cell, members
+
+
+def distortion_to(
+    distortion: Distortion, X: Float, places: Float, labels: Int, weights: Float | None = None
+) -> float:
     """The sum of what all records cost at the points of their cells."""
-    if isinstance(distortion, Squared):
+    if isinstance(distortion, Squared) and weights is None:
         return squared_error(X, places, labels)
-    ones = np.ones(len(X))
+    masses = np.ones(len(X)) if weights is None else weights
     return sum(
-        total_cost(distortion, X[labels == cell], ones[labels == cell], places[cell]) for cell in np.unique(labels)
+        total_cost(distortion, X[members], masses[members], places[cell])
+        for cell, members in members_of(labels, len(places))
     )
 
 
 def lloyd_rounds(
     X: Float,
-    sizes: Int,
+    sizes: Int | Float,
     cells: Cells,
     distortion: Distortion,
     solver: Solver,
     speed: float,
     rounds: int,
     tolerance: float,
+    weights: Float | None = None,
+    revive: Revive | None = None,
 ) -> Iterator[Cells]:
     """The cells after each round, until one gains too little."""
+    revive = revive or revived
     assign = solver(X)
     for _ in range(rounds):
         labels, costs = assign(cells.centres, sizes, cells.costs)
-        places = centroids_of(distortion, X, labels, len(sizes))
-        history = [*cells.history, distortion_to(distortion, X, places, labels)]
+        places = centroids_of(distortion, X, labels, len(sizes), weights)
+        history = [*cells.history, distortion_to(distortion, X, places, labels, weights)]
         cells = Cells(cells.centres, costs, labels, history)
         yield cells
         if len(history) > 1 and not history[-1] < history[-2] * (1 - tolerance):
             return
-        cells = revived(cells, places, X)
+        cells = revive(cells, places, X)
         moved = cells.centres + speed * (places - cells.centres)
         cells = replace(cells, centres=np.where(np.isnan(places), cells.centres, moved))
 
@@ -124,13 +158,32 @@ def revived(cells: Cells, places: Float, X: Float) -> Cells:
     return replace(cells, centres=centres, costs=costs)
 
 
+def drawn_anew(cells: Cells, places: Float, X: Float, rng: np.random.Generator) -> Cells:
+    """Cells without records by the rule of 2011: each at a record drawn at random, at the lowest of all costs."""
+    empty = np.isnan(places).any(axis=1)
+    if not empty.any():
+        return cells
+    centres, costs = cells.centres.copy(), cells.costs.copy()
+    centres[empty] = X[rng.integers(len(X), size=np.count_nonzero(empty))]
+    costs[empty] = costs[~empty].min()
+    return replace(cells, centres=centres, costs=costs)
+
+
 def noisy_rounds(
-    X: Float, sizes: Int, cells: Cells, solver: Solver, rounds: int, copies: int, rng: np.random.Generator
+    X: Float,
+    sizes: Int | Float,
+    cells: Cells,
+    solver: Solver,
+    rounds: int,
+    copies: int,
+    rng: np.random.Generator,
+    revive: Revive | None = None,
 ) -> Iterator[Cells]:
     """Rounds on shaken copies of the records, whose noise falls geometrically.
 
     One copy alone stands for the records; several stand beside them, as in the noisy variation of 2011.
     """
+    revive = revive or revived
     labels = np.zeros(len(X), np.int64)
     for factor in np.geomspace(*_NOISE, rounds):
         spread = np.sqrt(squared_error(X, means_of(X, labels), labels) / X.size)
@@ -140,7 +193,7 @@ def noisy_rounds(
         labels = spots[: len(X)]
         source, marks = (X, labels) if copies == 1 else (cloud, spots)
         places = centroids_of(Squared(), source, marks, len(sizes))
-        cells = revived(Cells(cells.centres, costs, labels, []), places, X)
+        cells = revive(Cells(cells.centres, costs, labels, []), places, X)
         cells = replace(cells, centres=np.where(np.isnan(places), cells.centres, places))
         labels = np.unique(labels, return_inverse=True)[1]
         yield cells

@@ -15,9 +15,10 @@ k-anonymous quantization, Information Sciences 222 (2013) 185-202.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
@@ -29,25 +30,31 @@ from shoal.errors import ShoalError
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.lloyd import (
     Cells,
+    Solver,
     centroids_of,
+    drawn_anew,
     first_cells,
     lloyd_rounds,
     noisy_rounds,
     numeric_solver,
+    revived,
+    shaken_solver,
     shared_out,
     solver_for,
     swap,
 )
 from shoal.methods.start import Start, StartRule, groups_of
+from shoal.methods.workloads import Measure
 from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
 from shoal.partition import means_of
 from shoal.quantizer import Quantizer
+from shoal.weights import Weights, WeightsRule, weights_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _SWAPPED = 200  # records in a cell beyond which swaps gain next to nothing and cost most
-_VERY_FEW = 500
+_VERY_FEW = 500  # records up to which there are more rounds with noise
 _FEW = 5_000  # records up to which several starts and noise are the default
 
 
@@ -113,6 +120,11 @@ class PCL(Microaggregator):
         The size of each cell, or those of the groups that `start` gives.
     probabilities : sequence of float
         The share of the records that each cell gets, in place of sizes.
+    weights : array of n, or a dictionary with "distortion", "size" or both
+        What each record counts for, all above 0; only proportions matter. An array is for the distortion, of which
+        sum w d is then minimised and centroids are weighted means. Size weights measure the cells: `sizes` (which
+        sum to theirs) and `probabilities` are shares of them, k still counts records. No cell is off by more than
+        the largest size weight, unless k forces it: see `size_deviation_`. Without noise only.
     cost_solver : {"transport", "levenberg-marquardt"}
         How the costs are found: exactly, or by the papers' numeric method, which needs about a hundred records in
         a cell; its last records are then put right by the exact one.
@@ -121,14 +133,15 @@ class PCL(Microaggregator):
     start : a method's name, an estimator or the group of each record
         The first start; by default MDAV. All further ones are records drawn at random.
     n_starts : int
-        How many starts there are; the best result is kept. By default 10 up to 500 records and, up to 5000, for
-        cells of 20 records or more, 4 for smaller ones; beyond that 1.
+        How many starts there are; the best result is kept. By default, up to 5000 records, 10 for cells of 20
+        records or more and 4 for smaller ones; beyond that 1.
     noise : {"auto", "jitter", "samples", "none"}
         "jitter": the rounds begin with a copy of the data that is shaken anew each time and less and less, and end
         with swaps of records between cells of up to 200; it escapes local optima. "samples": the noisy variation
         of 2011, with many shaken copies of each record. "auto" is "jitter" up to 5000 records, then "none".
     noise_rounds : int
-        The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells.
+        The rounds with noise, whose standard deviation falls from 2 to 0.1 times that within the cells; by default
+        200 for up to 500 records without macrocells, else 50.
     noise_samples : int
         The shaken copies of each record for "samples"; by default as many as give 1000 points in a cell.
     speed : float from 0.01 to 1
@@ -137,6 +150,9 @@ class PCL(Microaggregator):
         The most rounds without noise.
     tolerance : float
         The rounds end when one gains less than this share of the distortion.
+    empty : {"split", "random"}
+        Where a cell without records, which only the numeric solver leaves, begins anew: at a record of a large
+        cell and at that cell's cost (2013), or at any record and at the lowest cost (2011).
     hierarchy : int, or several
         Macrocells of about so many records are formed by PCL first, then each is divided on its own; several
         numbers, the largest first, are as many levels.
@@ -149,7 +165,8 @@ class PCL(Microaggregator):
     ----------
     quantizer_ : the reconstruction points and costs that assigned the records, as a `Quantizer`
     costs_ : the cost of each cell
-    history_ : the distortion after each round without noise, of the start that was kept
+    history_ : the distortion after each round without noise, of the start that was kept; weights have the mean 1
+    size_deviation_ : how much more than prescribed each cell has, in size weights; 0 without such weights
     """
 
     idea = "cells of given sizes by a cost-shifted nearest-neighbour rule, in turn with centroids"
@@ -160,16 +177,18 @@ class PCL(Microaggregator):
         "k": Whole(1),
         "sizes": Maybe(Sizes()),
         "probabilities": Maybe(Probabilities()),
+        "weights": Maybe(WeightsRule()),
         "cost_solver": OneOf(("transport", "levenberg-marquardt")),
         "distortion": DistortionRule(),
         "start": Maybe(StartRule()),
         "n_starts": Maybe(Whole(1)),
         "noise": OneOf(("auto", "jitter", "samples", "none")),
-        "noise_rounds": Whole(2),
+        "noise_rounds": Maybe(Whole(2)),
         "noise_samples": Maybe(Whole(1)),
         "speed": Number(0.01, 1),
         "rounds": Whole(1),
         "tolerance": Number(0, 1),
+        "empty": OneOf(("split", "random")),
         "hierarchy": Maybe(Hierarchy()),
         "n_jobs": Maybe(Whole(1)),
         "random_state": Seed(),
@@ -180,16 +199,18 @@ class PCL(Microaggregator):
         k: int = 5,
         sizes: Sequence[int] | Int | str | None = None,
         probabilities: Sequence[float] | Float | None = None,
+        weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
         cost_solver: str = "transport",
         distortion: object = "squared",
         start: Start | None = None,
         n_starts: int | None = None,
         noise: str = "auto",
-        noise_rounds: int = 50,
+        noise_rounds: int | None = None,
         noise_samples: int | None = None,
         speed: float = 1.0,
         rounds: int = 100,
         tolerance: float = 1e-6,
+        empty: str = "split",
         hierarchy: int | Sequence[int] | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
@@ -197,6 +218,7 @@ class PCL(Microaggregator):
         self.k = k
         self.sizes = sizes
         self.probabilities = probabilities
+        self.weights = weights
         self.cost_solver = cost_solver
         self.distortion = distortion
         self.start = start
@@ -207,6 +229,7 @@ class PCL(Microaggregator):
         self.speed = speed
         self.rounds = rounds
         self.tolerance = tolerance
+        self.empty = empty
         self.hierarchy = hierarchy
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -228,19 +251,34 @@ class PCL(Microaggregator):
         distortion = distortion_of(self.distortion)
         X = distortion.check(X)
         first = groups_of("mdav" if self.start is None else self.start, X, self.k, None)
-        sizes = self._sizes(len(X), first)
+        weights = weights_of(self.weights, len(X))
+        self._check_that_they_go_together(distortion, weights)
+        sizes = self._sizes(len(X), first) if weights.size is None else self._wanted(weights.size, first)
+        task = Task(X, sizes, np.full(len(sizes), self.k), distortion, weights)
         seeds = np.random.SeedSequence(self.random_state)
         if self.hierarchy is None:
-            cells = self._best(X, sizes, first, distortion, seeds, progress)
+            cells = self._best(task, first, seeds, progress)
             self.quantizer_ = Quantizer(cells.centres, cells.costs, distortion)
         else:
             levels = [self.hierarchy] if isinstance(self.hierarchy, int) else list(self.hierarchy)
-            cells = self._by_levels(X, sizes, levels, distortion, seeds, progress)
+            cells = self._by_levels(task, levels, seeds, progress)
         self.costs_ = cells.costs
         self.history_ = cells.history
+        if weights.size is None:
+            self.size_deviation_ = np.zeros(len(sizes))
+        else:
+            self.size_deviation_ = task.measure.off(cells.labels) * (self._size_total() / len(X))
         if progress is not None:
             progress(len(X), len(X))
         return cells.labels
+
+    def _check_that_they_go_together(self, distortion: Distortion, weights: Weights) -> None:
+        plain = isinstance(distortion, Squared) and weights.equal
+        whose = "squared distances" if weights.equal else "records of equal weights"
+        if self.noise not in ("auto", "none") and not plain:
+            raise ShoalError(f"noise={self.noise!r} is for {whose}; use noise='none'")
+        if self.cost_solver != "transport" and not plain:
+            raise ShoalError(f"cost_solver={self.cost_solver!r} is for {whose}; use 'transport'")
 
     def _sizes(self, n: int, start: Int) -> Int:
         """The sizes of the cells, in the order of the start's groups where these are meant."""
@@ -260,100 +298,111 @@ class PCL(Microaggregator):
             raise ShoalError(f"a cell of {sizes.min()} records is below k={self.k}; choose fewer or larger cells")
         return sizes
 
-    def _best(
-        self,
-        X: Float,
-        sizes: Int,
-        first: Int,
-        distortion: Distortion,
-        seeds: np.random.SeedSequence,
-        progress: Progress | None,
-    ) -> Cells:
+    def _size_total(self) -> float:
+        assert isinstance(self.weights, Mapping)
+        return float(np.sum(self.weights["size"]))
+
+    def _wanted(self, weights: Float, start: Int) -> Float:
+        """The measures of the cells, in weights of the mean 1."""
+        n, total = len(weights), self._size_total()
+        if self.sizes is not None and self.probabilities is not None:
+            raise ShoalError("give sizes or probabilities, not both")
+        if self.probabilities is not None:
+            shares = np.asarray(self.probabilities, np.float64)
+        elif isinstance(self.sizes, str):
+            shares = np.bincount(start, weights).astype(np.float64)
+        elif self.sizes is not None:
+            shares = np.asarray(self.sizes, np.float64)
+            if shares.min() <= 0 or abs(shares.sum() - total) > 1e-9 * total:
+                raise ShoalError(
+                    f"sizes must be above 0 and sum to {total:g} as the size weights do, not to {shares.sum():g}"
+                )
+        else:
+            shares = np.ones(n // self.k)
+        if len(shares) * self.k > n:
+            raise ShoalError(f"{len(shares)} cells of k={self.k} records are more than {n}; choose fewer cells")
+        return np.asarray(shares * (weights.sum() / shares.sum()))
+
+    def _best(self, task: "Task", first: Int, seeds: np.random.SeedSequence, progress: Progress | None) -> Cells:
         """The cells of the best start."""
-        n, squared = len(X), isinstance(distortion, Squared)
-        few = n <= _FEW and squared
-        noise = self.noise if self.noise != "auto" else "jitter" if few else "none"
-        if noise != "none" and not squared:
-            raise ShoalError(f"noise={noise!r} is for squared distances; use noise='none'")
-        if self.cost_solver != "transport" and not squared:
-            raise ShoalError(f"cost_solver={self.cost_solver!r} is for squared distances; use 'transport'")
-        many = 4 if sizes.min() < 20 and n > _VERY_FEW else 10
+        n = len(task.X)
+        few = n <= _FEW and isinstance(task.distortion, Squared)
+        noise = self.noise if self.noise != "auto" else "jitter" if few and task.weights.equal else "none"
+        many = 4 if task.sizes.min() < 20 else 10
         starts = self.n_starts if self.n_starts is not None else many if few else 1
-        best: Cells | None = None
+        best: tuple[float, float, Cells] | None = None
         for number, seed in enumerate(seeds.spawn(starts)):
             rng = np.random.default_rng(seed)
-            begin = self._begin(X, sizes, first if number == 0 else None, distortion, rng)
+            begin = self._begin(task, first if number == 0 else None, rng)
             cells = begin
-            for step, found in enumerate(self._steps(X, sizes, begin, distortion, noise, rng)):
+            for step, found in enumerate(self._steps(task, begin, noise, rng)):
                 cells = found
                 if progress is not None:
-                    share = min(1.0, step / (self.noise_rounds + 10))
+                    share = min(1.0, step / (self._noise_rounds(n) + 10))
                     progress(int(n * (number + share) / starts), n)
-            if best is None or cells.history[-1] < best.history[-1]:
-                best = cells
+            missed = task.missed(cells.labels)
+            if best is None or (missed, cells.history[-1]) < best[:2]:
+                best = missed, cells.history[-1], cells
         assert best is not None
-        return best
+        return best[2]
 
-    def _begin(
-        self, X: Float, sizes: Int, first: Int | None, distortion: Distortion, rng: np.random.Generator
-    ) -> Cells:
+    def _noise_rounds(self, n: int) -> int:
+        few = n <= _VERY_FEW and self.hierarchy is None
+        return self.noise_rounds or (200 if few else 50)
+
+    def _begin(self, task: "Task", first: Int | None, rng: np.random.Generator) -> Cells:
         """The cells of the last fit, those of the start, or records drawn at random."""
+        X, count = task.X, len(task.sizes)
         if first is not None and hasattr(self, "_last"):
-            return resized(self._last, X, len(sizes))
-        if first is not None and first.max() + 1 == len(sizes):
-            return first_cells(centroids_of(distortion, X, first, len(sizes)), len(X))
-        return first_cells(X[rng.choice(len(X), len(sizes), replace=False)], len(X))
+            return resized(self._last, X, count)
+        if first is not None and first.max() + 1 == count:
+            return first_cells(centroids_of(task.distortion, X, first, count, task.weights.distortion), len(X))
+        return first_cells(X[rng.choice(len(X), count, replace=False)], len(X))
 
-    def _steps(
-        self, X: Float, sizes: Int, cells: Cells, distortion: Distortion, noise: str, rng: np.random.Generator
-    ) -> Iterator[Cells]:
+    def _steps(self, task: "Task", cells: Cells, noise: str, rng: np.random.Generator) -> Iterator[Cells]:
         """The cells after each round: with noise, without, and after swaps."""
-        exact = solver_for(distortion)
+        X, sizes, exact = task.X, task.sizes, task.solver()
         solver = numeric_solver if self.cost_solver == "levenberg-marquardt" else exact
+        revive = revived if self.empty == "split" else partial(drawn_anew, rng=rng)
+        plain = partial(
+            lloyd_rounds, X, sizes, distortion=task.distortion, speed=self.speed, tolerance=self.tolerance,
+            weights=task.weights.distortion, revive=revive,
+        )  # fmt: skip
         latest = cells
         if noise != "none":
             copies = 1 if noise == "jitter" else self.noise_samples or max(2, -(-1000 // int(sizes.min())))
-            for latest in noisy_rounds(X, sizes, cells, solver, self.noise_rounds, copies, rng):
+            noisy = shaken_solver if solver is exact else solver
+            for latest in noisy_rounds(X, sizes, cells, noisy, self._noise_rounds(len(X)), copies, rng, revive):
                 yield latest
         if solver is not exact:
             begun = latest
-            for latest in lloyd_rounds(
-                X, sizes, begun, distortion, solver, self.speed, self.rounds, self.tolerance
-            ):
+            for latest in plain(cells=begun, solver=solver, rounds=self.rounds):
                 yield latest
             latest = replace(latest, history=[])
         rounds = self.rounds if solver is exact else 1  # the last records put right
         while True:
             begun = latest
-            for latest in lloyd_rounds(X, sizes, begun, distortion, exact, self.speed, rounds, self.tolerance):
+            for latest in plain(cells=begun, solver=exact, rounds=rounds):
                 yield latest
             if noise != "jitter" or sizes.max() > _SWAPPED or not swap(X, latest.labels):
                 return
             latest = replace(latest, centres=means_of(X, latest.labels))
 
     def _by_levels(
-        self,
-        X: Float,
-        sizes: Int,
-        levels: list[int],
-        distortion: Distortion,
-        seeds: np.random.SeedSequence,
-        progress: Progress | None,
+        self, task: "Task", levels: list[int], seeds: np.random.SeedSequence, progress: Progress | None
     ) -> Cells:
         """Macrocells of about levels[0] records, each divided on its own."""
+        X, sizes = task.X, task.sizes
         n, count = len(X), max(1, round(len(X) / levels[0])) if levels else 1
         if count == 1:
-            first = groups_of("mdav", X, self.k, None)
-            return self._best(X, sizes, first, distortion, seeds, progress)
+            return self._best(task, groups_of("mdav", X, self.k, None), seeds, progress)
         runs = np.array_split(np.arange(len(sizes)), min(count, len(sizes)))
-        macro = np.array([sizes[run].sum() for run in runs])
-        coarse = PCL(k=int(macro.min()), sizes=macro, distortion=self.distortion, noise="none", n_starts=1)
-        whole = coarse.fit(X)
-        parts = [np.flatnonzero(whole.labels_ == cell) for cell in range(len(macro))]
-        below = seeds.spawn(len(parts))
+        below = seeds.spawn(len(runs) + 1)
+        whole = self._macrocells(task.coarse(runs), below.pop())
+        parts = [np.flatnonzero(whole == cell) for cell in range(len(runs))]
 
         def divide(cell: int) -> Cells:
-            return self._by_levels(X[parts[cell]], sizes[runs[cell]], levels[1:], distortion, below[cell], None)
+            return self._by_levels(task.part(parts[cell], runs[cell]), levels[1:], below[cell], None)
 
         labels, costs, places, total, done = np.empty(n, np.int64), [], [], 0.0, 0
         with ThreadPoolExecutor(self.n_jobs or os.cpu_count()) as threads:
@@ -366,6 +415,49 @@ class PCL(Microaggregator):
                 if progress is not None:
                     progress(done, n)
         return Cells(np.concatenate(places), np.concatenate(costs), labels, [total])
+
+    def _macrocells(self, task: "Task", seeds: np.random.SeedSequence) -> Int:
+        k = int(task.sizes.min()) if task.weights.size is None else len(task.X) // len(task.sizes)
+        coarse = PCL(k=k, noise="none", n_starts=1)
+        return coarse._best(task, groups_of("mdav", task.X, k, None), seeds, None).labels
+
+
+@dataclass(frozen=True)
+class Task:
+    """Records and the cells that they are to form."""
+
+    X: Float
+    sizes: Int | Float  # numbers of records or, with size weights, measures
+    low: Int  # the least number of records of each cell
+    distortion: Distortion
+    weights: Weights
+
+    @property
+    def measure(self) -> Measure:
+        """The cells, where weights measure their sizes."""
+        return Measure(self.weights, np.asarray(self.sizes, np.float64), self.low)
+
+    def solver(self) -> Solver:
+        """The assignment of records to cells."""
+        if self.weights.size is None:
+            return solver_for(self.distortion, self.weights.distortion)
+        return self.measure.solver(self.distortion)
+
+    def missed(self, labels: Int) -> float:
+        """How far the cells are off their sizes in all."""
+        return 0.0 if self.weights.size is None else self.measure.missed(labels)
+
+    def coarse(self, runs: list[Int]) -> "Task":
+        """The same with runs of cells as one."""
+        sizes, low = (np.array([each[run].sum() for run in runs]) for each in (self.sizes, self.low))
+        return replace(self, sizes=sizes, low=low)
+
+    def part(self, records: Int, cells: Int) -> "Task":
+        """Some of the records and cells; the measures of the cells grow or shrink to what these records have."""
+        weights, sizes = self.weights.of(records), self.sizes[cells]
+        if weights.size is not None:
+            sizes = sizes * (weights.size.sum() / sizes.sum())
+        return Task(self.X[records], sizes, self.low[cells], self.distortion, weights)
 
 
 def resized(last: Quantizer, X: Float, count: int) -> Cells:
