@@ -390,8 +390,11 @@ SECTIONS = {part.__name__: part for part in (components, macrocells, distal, ano
 def main():
     wanted = [name for name in sys.argv[1:] if not name.startswith("--")] or list(SECTIONS)
     warm = np.random.default_rng(0).normal(size=(2_000, 4))
-    for kind in INSIDE.values():
-        ProximalDistal(kind(k=3), macrocell=500).fit(warm)
+    plain, fast = (ProximalDistal(kind(k=3), macrocell=500).fit(warm).labels_ for kind in INSIDE.values())
+    assert np.array_equal(plain, fast)
+    assert np.array_equal(
+        PlainMDAV(k=7).fit(CENSUS.points(5_003)).labels_, MDAV(k=7).fit(CENSUS.points(5_003)).labels_
+    )
     for name in wanted:
         begin = process_time()
         SECTIONS[name]()
