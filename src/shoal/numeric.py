@@ -380,7 +380,7 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
     refuse_long(name, length)
     after = np.where(point < 0, 0, length - point - 1)
     decimals = int(after.max())
-    if length.max() <= MOST_DECIMALS:  # so short a number survives the way through a double
+    if (length - after).max() + decimals <= MOST_DECIMALS:  # so short a number survives the way through a double
         units = np.rint(pointed.cast(pa.float64()).to_numpy() * 10.0**decimals).astype(np.int64)
     else:
         padded = zip(pointed.to_pylist(), decimals - after, strict=True)
