@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.pipeline import anonymize
     from shoal.quantizer import Quantizer
     from shoal.release import Release
+    from shoal.stream import FileRelease, anonymize_file
     from shoal.verification import verify
 
 __version__ = "0.1.0"
@@ -39,6 +40,7 @@ _HOMES = {
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
+    "FileRelease": "shoal.stream",
     "GSMST2": "shoal.methods",
     "Genetic": "shoal.methods",
     "IMHM": "shoal.methods",
@@ -58,6 +60,7 @@ _HOMES = {
     "VMDAV": "shoal.methods",
     "allocate": "shoal.allocation",
     "anonymize": "shoal.pipeline",
+    "anonymize_file": "shoal.stream",
     "inspect": "shoal.inspection",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",
@@ -75,6 +78,7 @@ __all__ = [
     "TFRP",
     "VMDAV",
     "Allocation",
+    "FileRelease",
     "Genetic",
     "MSTPartition",
     "MuApprox",
@@ -88,6 +92,7 @@ __all__ = [
     "UnivariateOptimal",
     "allocate",
     "anonymize",
+    "anonymize_file",
     "inspect",
     "l_e",
     "l_sse",
