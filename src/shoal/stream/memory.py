@@ -1,5 +1,6 @@
 """How much memory there is, what a table would take, and how many blocks it must be cut into."""
 
+import ctypes
 import os
 import re
 from contextlib import suppress
@@ -95,3 +96,10 @@ def blocks_for(records: int, m: int, k: int, memory: int) -> int:
             f"give it {-(-needed // 10**8) / 10:g}GB"
         )
     return blocks
+
+
+def give_back() -> None:
+    """Hand memory that is free, but still held by the libraries, back to the system."""
+    pyarrow.default_memory_pool().release_unused()
+    with suppress(OSError, AttributeError):  # only GNU's C library has it
+        ctypes.CDLL(None).malloc_trim(0)

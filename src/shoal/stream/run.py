@@ -24,7 +24,7 @@ from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
 from shoal.stream.counting import Count, count
 from shoal.stream.groups import Done, group
-from shoal.stream.memory import blocks_for, bytes_of, size_in_memory
+from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
 from shoal.stream.scan import scaled, scan, settle
 from shoal.stream.source import Input, look, stamp
@@ -199,8 +199,10 @@ class Stream:
     def _all(self, work: Work, source: Input, passes: Passes) -> FileRelease:
         if not work.reached("scanned"):
             self._scan(work, source, passes)
+        give_back()
         if not work.reached("cut"):
             self._cut(work, passes)
+        give_back()
         return self._write(work, source, self._group(work, passes), passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Input:
@@ -259,6 +261,7 @@ class Stream:
         step = passes.begin("settle")
         columns = settle(found, weights, raw, numbers, lambda done, total: step(done, 2 * total))
         raw.unlink()
+        give_back()
         spilled = zip(columns, names_of(len(columns))[1:], strict=True)
         columns = [scaled(c, self.settings["scaling"], numbers, name, blocks == 1) for c, name in spilled]
         warn_of([column.name for column in columns if column.is_constant], self.model.k)
@@ -303,6 +306,7 @@ class Stream:
                     lambda part, _, before=before: step(before + part, records),  # type: ignore[misc]
                 )
                 work.finish(number, done, target)
+                give_back()
             block.unlink(missing_ok=True)
             before += done.records
             step(before, records)
@@ -320,6 +324,7 @@ class Stream:
         )
         writer.write(path, kind, dialect, passes.begin("write"))
         flush_to_disk(path)
+        give_back()
         written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
         loss = loss_of(columns, done)
         model = self.model

@@ -22,7 +22,7 @@ from shoal.files.read import first_line, header_of, kind_of, ragged, reject_dial
 from shoal.files.write import GROUP
 from shoal.methods import Progress
 
-BLOCK = 1 << 23  # bytes of a CSV file that are parsed at a time
+BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
 _START = 1_000_000  # characters that hold the header and show the dialect
 
 
