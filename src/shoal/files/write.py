@@ -51,7 +51,14 @@ def write_slices(slices: Iterable[pa.Table], schema: pa.Schema, path: Path, as_f
             sink = stack.enter_context(pa.OSFile(str(path), "wb"))
             arrow = stack.enter_context(pa.ipc.new_file(sink, bare))
             for part in slices:
-                arrow.write_table(pa.table(part.columns, schema=bare).combine_chunks())
+                arrow.write_table(pa.table([fresh(column) for column in part.columns], schema=bare))
+
+
+def fresh(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in one piece whose memory has the size of its values: Arrow files hold it as it is."""
+    if pa.types.is_dictionary(column.type):
+        return column.combine_chunks()
+    return pa.chunked_array([pa.concat_arrays([*column.chunks, column.chunk(0)[:0]])])
 
 
 def bare_schema(schema: pa.Schema) -> pa.Schema:

@@ -21,6 +21,8 @@ from shoal.stream.spill import ROW, SpillWriter, names_of, spilled
 
 Float = NDArray[np.float64]
 
+_NODE = "node-"
+
 
 @dataclass
 class Moments:
@@ -83,7 +85,7 @@ class Cutter:
             return
         halves = wanted // 2, wanted - wanted // 2
         nodes = self._split(node, node.records * halves[0] // wanted)
-        if node.path.parent == self._folder:
+        if node.path.name.startswith(_NODE):  # the table itself is kept until all blocks are there
             node.path.unlink()
         for half, number in zip(nodes, halves, strict=True):
             yield from self.blocks(half, number)
@@ -116,7 +118,7 @@ class Cutter:
 
     def _node(self) -> Node:
         self._made += 1
-        path = self._folder / f"node-{self._made}.parquet"
+        path = self._folder / f"{_NODE}{self._made}.parquet"
         return Node(path, 0, Moments.none(len(self._names) - 1))
 
 

@@ -53,7 +53,7 @@ class Released:
         """The numbers of the next records."""
         self._done += records
         pieces = [piece for block in self._blocks for piece in block.upto(self._done)]
-        rows, *codes = [np.concatenate(parts) for parts in zip(*pieces, strict=True)]
+        rows, *codes = [np.concatenate(parts) for parts in zip(*pieces, strict=True)] or [np.zeros(0)]
         if len(rows) != records:
             raise ShoalError("the input has more or fewer records than it had; it has changed")
         order = np.argsort(rows, kind="stable")
