@@ -433,7 +433,7 @@ def main() -> NoReturn:
     except OSError as error:
         status = complain(f"{error.strerror or error}", 2)
     except MemoryError:
-        status = complain("out of memory; try fewer records at a time", 2)
+        status = complain("out of memory; try --memory 1GB, which streams a large table, or fewer records", 2)
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
