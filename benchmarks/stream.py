@@ -42,7 +42,7 @@ COLUMNS = {  # centre, spread, decimals
 }
 DIAGNOSES = ["none", "flu", "gout", "asthma, chronic", "fracture", "migraine", "diabetes", "anaemia"]
 NOTE = (
-    "seen by the practice on the day of the visit, advised to come back if it does not get better within two weeks; "
+    "seen by the practice on the day of the visit, advised to come back if it gets no better within two weeks; "
     "letter sent to the family doctor, copy kept in the file"
 )
 BYTES = 272  # of a record, about

@@ -458,7 +458,8 @@ def test_an_interrupted_stream_is_gone_on_with(folder, run, too_large, monkeypat
 
 def test_a_recipe_of_blocks_is_repeated_in_blocks(folder, run):
     given = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
-    shoal.anonymize_file("people.csv", "blocks.csv", k=1, blocks=2, **given)
+    (folder / "people.csv").write_text(CSV + CSV.split("\n", 1)[1])
+    shoal.anonymize_file("people.csv", "blocks.csv", k=2, blocks=2, **given)
     status, out, _ = run("anonymize --recipe blocks.csv.manifest.json -o again.csv")
     assert (status, "2 blocks" in out) == (0, True)
     assert (folder / "again.csv").read_bytes() == (folder / "blocks.csv").read_bytes()

@@ -126,7 +126,7 @@ def anonymize_file(
         given |= {"random_state": seed, "progress": progress}
         return in_memory(source, target, model, roles, dialect, overwrite, given)
     settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed)
-    stream = Stream(source.resolve(), target, model, roles, settings, dialect, limit, blocks)
+    stream = Stream(source.resolve(), target, model, roles, settings, dialect, memory, limit, blocks)
     return stream.run(overwrite, progress)
 
 
@@ -172,6 +172,7 @@ class Stream:
     roles: Roles
     settings: dict[str, Any]
     dialect: dict[str, str | None]
+    memory: str | int | None
     limit: int
     asked: int | None
 
@@ -243,6 +244,7 @@ class Stream:
             **asdict(self.roles),
             **self.dialect,
             "blocks": self.asked,
+            "memory": self.memory,
         }
         same: dict[str, Any] = json.loads(json.dumps(wanted))
         return same
