@@ -85,6 +85,31 @@ def test_one_block_is_the_release_in_memory_byte_for_byte(tmp_path, small_parts,
     assert json.loads((tmp_path / f"stream.{after}.manifest.json").read_text()) == found.manifest
 
 
+def test_columns_of_any_type_are_kept_as_in_memory(tmp_path, small_parts):
+    n = 30
+    table = pa.table(
+        {
+            "age": pa.array(range(n), pa.int16()),
+            "category": pa.array(["x", "y", None] * 10).dictionary_encode(),
+            "day": pa.array(range(n), pa.date32()),
+            "list": [[number, number] for number in range(n)],
+            "parts": [{"a": number} for number in range(n)],
+            "time": pa.array(range(n), pa.timestamp("us", "UTC")),
+            "a.b": [b"\0"] * n,
+            "empty": pa.nulls(n),
+        }
+    )
+    field = table.schema.field("day").with_metadata({"unit": "days"})
+    table = table.cast(table.schema.set(2, field)).replace_schema_metadata({"secret": "path"})
+    path = write(table, tmp_path / "in.parquet")
+    for after in ("parquet", "csv"):
+        in_memory(path, tmp_path / f"memory.{after}", k=3, quasi_identifiers="age")
+        anonymize_file(path, tmp_path / f"stream.{after}", k=3, blocks=1, quasi_identifiers="age")
+        assert (tmp_path / f"stream.{after}").read_bytes() == (tmp_path / f"memory.{after}").read_bytes()
+    with pytest.raises(ShoalError, match="columns of categories cannot be streamed into an Arrow file"):
+        anonymize_file(path, tmp_path / "stream.arrow", k=3, blocks=1, quasi_identifiers="age")
+
+
 KINDS = ("constant", "flag", "huge", "real", "tenths", "whole", "year")
 
 

@@ -21,7 +21,7 @@ STAGES = ("begun", "scanned", "cut", "moving")
 
 def folder_for(target: Path) -> Path:
     """Where the work for an output stands."""
-    return target.with_name(f".{target.name}.shoal")
+    return target.parent / f".{target.name}.shoal"
 
 
 class Work:
