@@ -48,6 +48,10 @@ Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as
 DecimalSign = Annotated[
     str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [half of it]"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", "-f", help="Replace files that exist.")]
@@ -110,10 +114,7 @@ def anonymize(
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [half]"),
-    ] = None,
+    memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -273,6 +274,7 @@ def verify(
     k: Anonymity = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    memory: Memory = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -285,7 +287,8 @@ def verify(
     from shoal.verification import verify as run
 
     asked = None if k is None else whole_k(k)
-    found = run(file, split(quasi_identifiers), **dialect_of(delimiter, quote, encoding, decimal))
+    dialect = dialect_of(delimiter, quote, encoding, decimal)
+    found = run(file, split(quasi_identifiers), memory=memory, **dialect)
     below = found.anonymity.records_below(asked) if asked else 0
     if as_json:
         said = {

@@ -43,7 +43,7 @@ def test_it_counts_as_a_table_in_memory_is_counted(tmp_path, monkeypatch, rows):
     source = look(tmp_path / "a.parquet", NONE, nothing)
     found = counting.count(source, table.column_names, len(rows), tmp_path, nothing)
     expected = k_anonymity(table, table.column_names)
-    assert (found.k, found.groups, found.records) == (expected.k, expected.n_groups, expected.n_records)
+    assert sorted(found.sizes) == sorted(expected.sizes)
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
 
 

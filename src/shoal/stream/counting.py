@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
 from shoal.methods import Progress
+from shoal.privacy import Anonymity
 from shoal.stream.source import Input
 
 Hashes = NDArray[np.uint64]
@@ -21,24 +21,14 @@ BUCKET = 1_000_000  # hashes that are sorted at a time
 _BETWEEN, _MISSING = "\x1f", "\x1e"
 
 
-@dataclass(frozen=True)
-class Count:
-    """The groups of records that share their quasi-identifiers."""
-
-    records: int
-    groups: int
-    k: int
-
-
 def count(
     source: Input, quasi_identifiers: Sequence[str], records: int, folder: Path, progress: Progress
-) -> Count:
-    """Read a file and count; equal records have equal hashes, and others differ as surely as anything can."""
+) -> Anonymity:
+    """Read a file of about so many records and count; equal ones have equal hashes, others in practice never."""
     buckets = 1
     while records // buckets > BUCKET and buckets < 256:
         buckets *= 2
     paths = [folder / f"bucket-{number}" for number in range(buckets)]
-    found = 0
     with ExitStack() as stack:
         files = [stack.enter_context(path.open("wb")) for path in paths]
         for table in source.tables(quasi_identifiers, progress):
@@ -46,9 +36,7 @@ def count(
             bucket = hashes[:, 0] % np.uint64(buckets)
             for number, file in enumerate(files):
                 hashes[bucket == number].tofile(file)
-            found += len(hashes)
-    sizes = [sizes_of(path) for path in paths]
-    return Count(found, sum(len(part) for part in sizes), min(int(part.min()) for part in sizes if len(part)))
+    return Anonymity(np.concatenate([sizes_of(path) for path in paths]))
 
 
 def sizes_of(path: Path) -> NDArray[np.int64]:

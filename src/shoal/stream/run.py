@@ -19,15 +19,16 @@ from shoal.methods import Microaggregator, Progress
 from shoal.numeric import Aggregate
 from shoal.parameters import Maybe, Seed, Whole
 from shoal.pipeline import anonymize, check_k, checked_method, give_seed, settings_of, warn_of
+from shoal.privacy import Anonymity
 from shoal.release import dialect_for, manifest_path, other_records, refuse_small
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
-from shoal.stream.counting import Count, count
+from shoal.stream.counting import count
 from shoal.stream.groups import Done, group
 from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
 from shoal.stream.scan import scaled, scan, settle
-from shoal.stream.source import Input, look, stamp
+from shoal.stream.source import DIALECT, Input, look, stamp
 from shoal.stream.spill import names_of
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
@@ -355,11 +356,9 @@ class Stream:
 
     def _verified(
         self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
-    ) -> tuple[Input, Count]:
+    ) -> tuple[Input, Anonymity]:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        given: dict[str, str | None] = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
-        if dialect is not None:
-            given = {name: getattr(dialect, name) for name in given}
+        given = DIALECT if dialect is None else {name: getattr(dialect, name) for name in DIALECT}
         try:
             written = look(path, given, lambda done, total: progress(done, 4 * total))
             records = work.state["records"]
@@ -373,7 +372,7 @@ class Stream:
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}") from None
         refuse_small(counted.k, self.model.k)
-        if list(written.columns) != kept or counted.records != records:
+        if list(written.columns) != kept or counted.n_records != records:
             raise other_records()
         return written, counted
 
@@ -402,13 +401,13 @@ def loss_of(columns: list[Any], done: list[Done]) -> InformationLoss:
     return InformationLoss(tuple(parts))
 
 
-def output_of(target: Path, kind: Format, sha256: str, counted: Count, dialect: Dialect | None) -> Manifest:
+def output_of(target: Path, kind: Format, sha256: str, counted: Anonymity, dialect: Dialect | None) -> Manifest:
     """What a manifest says about the file that was written."""
     return {
         "name": target.name,
         "format": kind,
         "sha256": sha256,
-        "records": counted.records,
+        "records": counted.n_records,
         "verified_k": counted.k,
     } | ({"dialect": asdict(dialect)} if dialect else {})
 

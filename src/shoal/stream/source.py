@@ -23,6 +23,9 @@ from shoal.files.write import GROUP
 from shoal.methods import Progress
 
 BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
+DIALECT: dict[str, str | None] = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
+"""Nothing is said about how a CSV file is written."""
+
 _START = 1_000_000  # characters that hold the header and show the dialect
 
 
