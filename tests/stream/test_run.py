@@ -35,7 +35,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr("shoal.stream.source.GROUP", 7)
     monkeypatch.setattr("shoal.stream.source.BLOCK", 256)
     monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 5)
-    monkeypatch.setattr("shoal.stream.groups.RELEASED", 3)
+    monkeypatch.setattr("shoal.stream.run.read_together", lambda blocks, m: 3)
     monkeypatch.setattr("shoal.stream.ranks._FEW", 3)
     monkeypatch.setattr("shoal.stream.counting.BUCKET", 4)
 

@@ -16,7 +16,7 @@ from shoal.space import Space, points_of
 from shoal.stream.columns import Column
 from shoal.stream.spill import SpillWriter, names_of, whole
 
-RELEASED = 8192  # records of a block that are read together when the release is written
+MERGED = 1 << 25  # bytes of all blocks together that are read ahead when the release is written
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,10 @@ def group(
     model: Microaggregator,
     aggregate: Aggregate,
     exact: bool,
+    together: int,
     progress: Progress,
 ) -> Done:
-    """Group the records of a block and write what each of them is released with."""
+    """Group the records of a block and write what each of them is released with, so many records together."""
     rows, *stored = whole(block, names_of(len(columns)))
     attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
     space = Space(attributes, points_of(attributes, len(rows)))
@@ -51,10 +52,10 @@ def group(
     common = space.common_values(partition, aggregate, exact)
     loss = information_loss(space, common, partition.labels)
     codes = [column.codes(common[column.name]) for column in columns]
-    with SpillWriter(target, [np.dtype(np.int64), *(values.dtype for values in codes)], RELEASED) as writer:
-        for start in range(0, len(rows), RELEASED):
-            labels = partition.labels[start : start + RELEASED]
-            writer.write([rows[start : start + RELEASED], *(values[labels] for values in codes)])
+    with SpillWriter(target, [np.dtype(np.int64), *(values.dtype for values in codes)], together) as writer:
+        for start in range(0, len(rows), together):
+            labels = partition.labels[start : start + together]
+            writer.write([rows[start : start + together], *(values[labels] for values in codes)])
     return Done(
         len(rows),
         partition.n_groups,
@@ -64,6 +65,11 @@ def group(
         [part.sst for part in loss.attributes],
         bool(getattr(fitted, "interrupted_", False)),
     )
+
+
+def read_together(blocks: int, m: int) -> int:
+    """How many records of each block are held while all blocks are merged."""
+    return min(8192, max(256, MERGED // (8 * (m + 1) * blocks)))
 
 
 def seeded(model: Microaggregator, number: int) -> Microaggregator:

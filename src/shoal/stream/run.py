@@ -24,7 +24,7 @@ from shoal.release import dialect_for, manifest_path, other_records, refuse_smal
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
 from shoal.stream.counting import count
-from shoal.stream.groups import Done, group
+from shoal.stream.groups import Done, group, read_together
 from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
 from shoal.stream.scan import scaled, scan, settle
@@ -306,6 +306,7 @@ class Stream:
                     self.model,
                     self.settings["aggregate"],
                     self.settings["exact"],
+                    read_together(work.state["blocks"], len(columns)),
                     lambda part, _, before=before: step(before + part, records),  # type: ignore[misc]
                 )
                 work.finish(number, done, target)
