@@ -45,7 +45,7 @@ NOTE = (
     "seen by the practice on the day of the visit, advised to come back if it gets no better within two weeks; "
     "letter sent to the family doctor, copy kept in the file"
 )
-BYTES = 272  # of a record, about
+BYTES = 260  # of a record, about
 
 
 def make(path, n):
