@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean
+.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-stream exactness papers optimality docs pictures clean
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -16,6 +17,7 @@ help:
 	@echo "make papers      all published tables rerun, some minutes; writes docs/reproduction.md"
 	@echo "make bench-pcl   PCL against its papers, some minutes; writes tables of the docs"
 	@echo "make bench-scale  PCA and proximal-distal around two MDAVs, a quarter of an hour; writes tables of the docs"
+	@echo "make bench-stream  3 GB within 1 GB of memory, killed and gone on with, half an hour; writes a table of the docs"
 	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"
@@ -53,6 +55,8 @@ bench-pcl: $(VENV)/.dev
 
 bench-scale: $(VENV)/.dev
 	$(BIN)/python benchmarks/scale.py
+bench-stream: $(VENV)/.dev
+	$(BIN)/python benchmarks/stream.py
 
 papers: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduce.py

@@ -420,3 +420,64 @@ def test_the_installed_command_in_a_real_pipe(folder):
         f"{command} anonymize none.csv -k 2 -q a -o b.csv", shell=True, capture_output=True, text=True
     )
     assert (bad.returncode, bad.stdout, bad.stderr) == (2, "", "shoal: there is no file none.csv\n")
+
+
+@pytest.fixture
+def too_large(monkeypatch):
+    """Every table is too large for memory."""
+    monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
+
+
+def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch):
+    assert run(GOOD)[0] == 0
+    monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
+    status, out, err = run(f"{GOOD.replace('safe', 'streamed')} --memory 1GB")
+    assert (status, err) == (0, "")
+    assert "5 records in 2 groups of 2 to 3 (MDAV)" in out
+    assert "verified on the bytes written: k = 2 (asked for 2)" in out
+    assert (folder / "streamed.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    status, out, _ = run(f"{GOOD} --overwrite --json")
+    assert json.loads(out)["manifest"]["records"] == 5
+
+
+def test_an_interrupted_stream_is_gone_on_with(folder, run, too_large, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shoal.stream.run.Writer.write", interrupt)
+        status, _, err = run(GOOD)
+    assert status == 130
+    assert "nothing was left half written, and the same command goes on from here" in err
+    assert not (folder / "safe.csv").exists()
+    status, out, err = run(GOOD)
+    assert "going on with the unfinished work" in err
+    assert "1 of 1 blocks" in err
+    assert (status, "k = 2" in out) == (0, True)
+
+
+def test_a_recipe_of_blocks_is_repeated_in_blocks(folder, run):
+    given = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
+    (folder / "people.csv").write_text(CSV + CSV.split("\n", 1)[1])
+    shoal.anonymize_file("people.csv", "blocks.csv", k=2, blocks=2, **given)
+    status, out, _ = run("anonymize --recipe blocks.csv.manifest.json -o again.csv")
+    assert (status, "2 blocks" in out) == (0, True)
+    assert (folder / "again.csv").read_bytes() == (folder / "blocks.csv").read_bytes()
+    (folder / "people.csv").write_text(CSV + "Finn,64,82.5,gout\n")
+    status, _, err = run("anonymize --recipe blocks.csv.manifest.json -o third.csv")
+    assert (status, "its hash is different" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"{GOOD} --report safe.html", "a report needs the table in memory"),
+        (f"{GOOD} --memory 1MB", "memory must be at least 512 MB"),
+        (f"{GOOD} --memory much", "memory is given as"),
+        (GOOD.replace("safe.csv", "-") + " --memory 1GB", "cannot be streamed"),
+    ],
+)
+def test_what_cannot_be_streamed_says_what_to_do(folder, run, too_large, line, message):
+    status, _, err = run(line)
+    assert (status, message in err) == (2, True)
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]

@@ -237,3 +237,9 @@ def test_groups_are_kept_apart(rows):
     for aggregate, function in (("mean", lambda v: Fraction(sum(v), len(v))), ("median", middle)):
         got = list(numbers.common(order, starts, aggregate, False).native())
         assert got == [half_even(function(values[labels == g].tolist())) for g in range(len(present))]
+
+
+def test_a_long_number_beside_many_decimals_keeps_every_digit():
+    numbers = numeric.from_text("x", pa.chunked_array([["12345678901234", "0.123456789012"]]), ".")
+    assert numbers.origin == 123456789012
+    assert numbers.offsets[0] == 12345678901234 * 10**12 - 123456789012

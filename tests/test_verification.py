@@ -16,3 +16,16 @@ def test_a_column_that_is_not_there_is_an_error(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n")
     with pytest.raises(ShoalError, match="no column 'z'"):
         shoal.verify(tmp_path / "t.csv", ["z"])
+
+
+def test_a_file_larger_than_memory_is_counted_in_parts(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("x;y\n1,5;a\n1,50;a\n1,5;b\n")
+    whole = shoal.verify(path, ["x", "y"])
+    monkeypatch.setattr("shoal.stream.memory.size_in_memory", lambda _: 10**15)
+    parts = shoal.verify(path, ["x", "y"], memory="1GB")
+    assert sorted(parts.anonymity.sizes) == sorted(whole.anonymity.sizes) == [1, 1, 1]
+    assert (parts.name, parts.columns, parts.k) == (whole.name, whole.columns, 1)
+    assert shoal.verify(path, "x", delimiter=";").n_groups == 2
+    with pytest.raises(ShoalError, match="no column 'z'"):
+        shoal.verify(path, ["z"])

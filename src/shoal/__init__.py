@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.quantizer import Quantizer
     from shoal.release import Release
     from shoal.scale import Auto, Blocked, PCAReduced, ProximalDistal
+    from shoal.stream import FileRelease, anonymize_file
     from shoal.verification import verify
 
 __version__ = "0.1.0"
@@ -42,6 +43,7 @@ _HOMES = {
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
+    "FileRelease": "shoal.stream",
     "GSMST2": "shoal.methods",
     "Genetic": "shoal.methods",
     "IMHM": "shoal.methods",
@@ -63,6 +65,7 @@ _HOMES = {
     "VMDAV": "shoal.methods",
     "allocate": "shoal.allocation",
     "anonymize": "shoal.pipeline",
+    "anonymize_file": "shoal.stream",
     "inspect": "shoal.inspection",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",
@@ -82,6 +85,7 @@ __all__ = [
     "Allocation",
     "Auto",
     "Blocked",
+    "FileRelease",
     "Genetic",
     "MSTPartition",
     "MuApprox",
@@ -97,6 +101,7 @@ __all__ = [
     "UnivariateOptimal",
     "allocate",
     "anonymize",
+    "anonymize_file",
     "inspect",
     "l_e",
     "l_sse",

@@ -7,16 +7,15 @@ import shlex
 import shutil
 import sys
 import tempfile
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from shoal.errors import ShoalError, ShoalWarning
+from shoal.errors import ShoalError
 from shoal.parameters import Whole
+from shoal.terminal import collected_warnings, print_result, print_summary, print_table, progress_bar, span
 
 if TYPE_CHECKING:
     from shoal.manifest import Recipe
@@ -48,6 +47,10 @@ Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fie
 Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
 DecimalSign = Annotated[
     str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [half of it]"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
@@ -111,6 +114,7 @@ def anonymize(
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
+    memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -122,6 +126,8 @@ def anonymize(
     """Release a table in which every person hides among at least K.
 
     shoal anonymize people.csv -k 5 -q age,zip,income -c diagnosis -i name -o safe.csv --report safe.html
+
+    A table that does not fit into memory is streamed; interrupted, the same command goes on where it stopped.
     """
     dialect = dialect_of(delimiter, quote, encoding, decimal)
     settings: dict[str, Any] = {
@@ -155,11 +161,15 @@ def anonymize(
         raise ShoalError(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
-    check_outputs(file, output, report, overwrite)
+    check_outputs(file, output, report, overwrite or is_moving(output))
     if parameter:
         from shoal.catalogue import method_of
 
         settings["method"] = method_of(settings["method"], settings.pop("k"), parameters_of(parameter))
+
+    if is_streamed(file, output, memory, expected):
+        stream(file, output, report, expected, settings, dialect, memory, overwrite, quiet, as_json)
+        return
 
     from shoal.files import read
     from shoal.pipeline import anonymize as run
@@ -167,7 +177,7 @@ def anonymize(
     with collected_warnings(show=not as_json) as noted:
         source = read(file, **dialect)
         if expected is not None and source.sha256 != expected.input_sha256:
-            raise ShoalError(f"{file} is not the input of the recipe: its hash is different")
+            raise other_input(file)
         with progress_bar(quiet or as_json) as progress:
             release = run(source, progress=progress, **settings)
         verification = write_release(release, output, overwrite)
@@ -178,10 +188,83 @@ def anonymize(
         print(json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say)
     elif not quiet:
         print_summary(release, verification, output, report, say)
-    if expected is not None and expected.output_sha256 not in (None, release.manifest["output"]["sha256"]):
+    check_repeated(expected, release.manifest)
+
+
+def is_streamed(file: str, output: str, memory: str | None, expected: "Recipe | None") -> bool:
+    """Whether the table is too large for memory; a recipe is repeated in the way that it was made."""
+    from shoal.stream.memory import bytes_of
+    from shoal.stream.run import fits
+
+    limit = bytes_of(memory)
+    in_blocks = expected is not None and expected.blocks is not None
+    if "-" in (file, output):
+        if memory is not None or in_blocks:
+            raise ShoalError("standard input and output cannot be streamed; name files, or leave out --memory")
+        return False
+    return in_blocks or (expected is None and not fits(Path(file), Path(output), limit))
+
+
+def stream(
+    file: str,
+    output: str,
+    report: Path | None,
+    expected: "Recipe | None",
+    settings: dict[str, Any],
+    dialect: dict[str, str],
+    memory: str | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Anonymize a table that is larger than memory."""
+    from shoal.stream import anonymize_file
+    from shoal.stream.source import hash_of
+    from shoal.stream.work import unfinished
+
+    if report is not None:
+        raise ShoalError(
+            "a report needs the table in memory, and this one is too large; "
+            "leave out --report, or give more --memory"
+        )
+    if expected is not None and hash_of(Path(file)) != expected.input_sha256:
+        raise other_input(file)
+    blocks = None if expected is None else expected.blocks
+    with collected_warnings(show=not as_json) as noted:
+        if (waiting := unfinished(output)) and not quiet and not as_json:
+            print(f"shoal: {waiting}", file=sys.stderr)
+        try:
+            with progress_bar(quiet or as_json, "anonymizing") as progress:
+                given: dict[str, Any] = {"memory": memory, "overwrite": overwrite, "progress": progress}
+                release = anonymize_file(file, output, blocks=blocks, **(given | settings | dialect))
+        except KeyboardInterrupt:
+            raise PausedError from None
+    if as_json:
+        said = {"output": output, "report": None, "verified_k": release.verified_k, "warnings": noted}
+        print(json.dumps(said | {"manifest": release.manifest}, indent=2, default=str))
+    elif not quiet:
+        print_result(release.manifest, release.sizes, release.verified_k, release.information_loss, output)
+    check_repeated(expected, release.manifest)
+
+
+def is_moving(output: str) -> bool:
+    """Whether an earlier run was killed while it gave its finished files their names."""
+    from shoal.stream.work import Work
+
+    return output != "-" and Work(Path(output)).stage == "moving"
+
+
+def check_repeated(expected: "Recipe | None", manifest: dict[str, Any]) -> None:
+    """Whether a recipe has given the same release again."""
+    if expected is not None and expected.output_sha256 not in (None, manifest["output"]["sha256"]):
         raise FailedError(
             "the release differs from the recipe's: made by another version, or written in another format"
         )
+
+
+def other_input(file: str) -> ShoalError:
+    """A recipe is for one input."""
+    return ShoalError(f"{file} is not the input of the recipe: its hash is different")
 
 
 @app.command()
@@ -191,6 +274,7 @@ def verify(
     k: Anonymity = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
+    memory: Memory = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -203,7 +287,8 @@ def verify(
     from shoal.verification import verify as run
 
     asked = None if k is None else whole_k(k)
-    found = run(file, split(quasi_identifiers), **dialect_of(delimiter, quote, encoding, decimal))
+    dialect = dialect_of(delimiter, quote, encoding, decimal)
+    found = run(file, split(quasi_identifiers), memory=memory, **dialect)
     below = found.anonymity.records_below(asked) if asked else 0
     if as_json:
         said = {
@@ -325,6 +410,10 @@ class FailedError(Exception):
     """The work was done and its result is not what was asked for: exit status 1."""
 
 
+class PausedError(Exception):
+    """Interrupted, with work on the disk that the same command goes on with."""
+
+
 def main() -> NoReturn:
     """Run the command line; whatever goes wrong is said in one line, without a traceback."""
     try:
@@ -338,12 +427,16 @@ def main() -> NoReturn:
         status = complain(str(error), 2)
     except typer.TyperException as error:
         status = complain(error.format_message(), 2)
+    except PausedError:
+        status = complain(
+            "interrupted; nothing was left half written, and the same command goes on from here", INTERRUPTED
+        )
     except (KeyboardInterrupt, typer.Abort):
         status = complain("interrupted; nothing was left half written", INTERRUPTED)
     except OSError as error:
         status = complain(f"{error.strerror or error}", 2)
     except MemoryError:
-        status = complain("out of memory; try fewer records at a time", 2)
+        status = complain("out of memory; try --memory 1GB, which streams a large table, or fewer records", 2)
     except Exception as error:
         if os.environ.get("SHOAL_DEBUG"):
             raise
@@ -482,37 +575,6 @@ def write_release(release: "Release", output: str, overwrite: bool) -> "Verifica
     return verification
 
 
-@contextmanager
-def collected_warnings(show: bool) -> Iterator[list[str]]:
-    """What Shoal warns of, a line each, on standard error if it is to be shown."""
-    noted: list[str] = []
-
-    def note(message: Warning | str, category: type[Warning], *_: Any) -> None:
-        if issubclass(category, ShoalWarning):
-            noted.append(str(message))
-            if show:
-                print(f"shoal: warning: {message}", file=sys.stderr)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", ShoalWarning)
-        warnings.showwarning = note  # type: ignore[assignment]
-        yield noted
-
-
-@contextmanager
-def progress_bar(hidden: bool) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on a terminal, nothing in a pipe."""
-    if hidden or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("grouping records", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
 def summary(
     release: "Release", verification: "Verification", output: str, report: Path | None, noted: list[str]
 ) -> dict[str, Any]:
@@ -524,51 +586,3 @@ def summary(
         "warnings": noted,
         "manifest": release.manifest,
     }
-
-
-def print_summary(
-    release: "Release", verification: "Verification", output: str, report: Path | None, say: Any
-) -> None:
-    """What was done, for people."""
-    sizes = release.partition.sizes
-    span_of_sizes = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
-    method = release.manifest["method"]
-    lines = [
-        f"{len(release.original)} records in {len(sizes)} groups of {span_of_sizes} ({method['name']})",
-        *([f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []),
-        f"verified on the bytes written: k = {verification.k} (asked for {release.partition.k})",
-        f"information loss: {release.information_loss:.2f} %",
-    ]
-    if output != "-":
-        from shoal.release import manifest_path
-
-        lines += [
-            f"release:  {output}",
-            f"manifest: {manifest_path(Path(output))} (for you: it can confirm guesses)",
-        ]
-    if report is not None:
-        lines += [f"report:   {report} (for you: it shows the original data)"]
-    print("\n".join(lines), file=say)
-
-
-def span(low: Any, high: Any) -> str:
-    """A range of values."""
-    if low is None:
-        return ""
-    return f"{low:g} to {high:g}" if isinstance(low, float) else f"{low} to {high}"
-
-
-def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """A plain table, as wide as the terminal; column names are text, never markup."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in header:
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    width = None if sys.stdout.isatty() else 160
-    Console(width=width, highlight=False).print(table)

@@ -12,11 +12,12 @@ import pyarrow as pa
 import shoal
 from shoal.catalogue import METHODS
 from shoal.errors import ShoalError
+from shoal.files import Dialect, Format
 from shoal.measures import InformationLoss
 from shoal.methods import Microaggregator
 from shoal.partition import Partition
 from shoal.scale import Auto
-from shoal.table import Table
+from shoal.table import Roles, Table
 
 Manifest = dict[str, Any]
 
@@ -26,24 +27,37 @@ def manifest_of(
     model: Microaggregator,
     partition: Partition,
     loss: InformationLoss,
-    settings: dict[str, Any],
+    settings: Manifest,
 ) -> Manifest:
     """All that is needed to repeat a release and to check it; `output` is filled in when it is written."""
+    counts = {"records": len(table), "groups": partition.n_groups}
+    return described_release(table.roles, table.others, model, loss, settings, counts, input_of(table))
+
+
+def described_release(
+    roles: Roles,
+    others: tuple[str, ...],
+    model: Microaggregator,
+    loss: InformationLoss,
+    settings: Manifest,
+    counts: Manifest,
+    came_from: Manifest,
+) -> Manifest:
+    """The manifest of a table that need not be in memory."""
     return {
         "shoal": shoal.__version__,
-        "k": partition.k,
+        "k": model.k,
         "method": described(model),
         **settings,
         "roles": {
-            "quasi_identifiers": list(table.roles.quasi_identifiers),
-            "confidential": list(table.roles.confidential),
-            "identifiers": list(table.roles.identifiers),
-            "others": list(table.others),
+            "quasi_identifiers": list(roles.quasi_identifiers),
+            "confidential": list(roles.confidential),
+            "identifiers": list(roles.identifiers),
+            "others": list(others),
         },
-        "records": len(table),
-        "groups": partition.n_groups,
+        **counts,
         "information_loss": loss.percent,
-        "input": input_of(table),
+        "input": came_from,
         "output": None,
     }
 
@@ -91,9 +105,13 @@ def input_of(table: Table) -> Manifest:
     if table.source is None:
         kind = str(table.frame.implementation).split(".")[-1].lower()
         return {"kind": kind, "sha256": hash_of_values(table)}
-    source = table.source
-    described = {"name": source.name, "format": source.format, "sha256": source.sha256}
-    return described | ({"dialect": asdict(source.dialect)} if source.format == "csv" else {})
+    return file_of(table.source.name, table.source.format, table.source.sha256, table.source.dialect)
+
+
+def file_of(name: str, kind: Format, sha256: str, dialect: Dialect) -> Manifest:
+    """A file, with the hash of its bytes."""
+    described = {"name": name, "format": kind, "sha256": sha256}
+    return described | ({"dialect": asdict(dialect)} if kind == "csv" else {})
 
 
 def hash_of_values(table: Table) -> str:
@@ -119,6 +137,7 @@ class Recipe:
     output_sha256: str | None
     dialect: dict[str, str]
     arguments: dict[str, Any]  # of `anonymize`
+    blocks: int | None = None  # that a table larger than memory was cut into
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -152,4 +171,5 @@ def recipe_of(manifest: Manifest) -> Recipe:
         {key: roles[key] for key in ("quasi_identifiers", "confidential", "identifiers")}
         | {"method": model}
         | settings,
+        manifest.get("blocks"),
     )

@@ -120,7 +120,10 @@ class Fixed(Numbers):
             whole = self.origin * parts.astype(object) + total.astype(object)
             values = (whole / (parts.astype(object) * 10**self.decimals)).astype(np.float64)
             return RealValues(values, self._raw_of(values))
-        above = nearest_even(total, parts, self.origin)
+        return self.released(nearest_even(total, parts, self.origin))
+
+    def released(self, above: NDArray[Any]) -> "FixedValues":
+        """Whole units above the origin as common values."""
         units = self._units(above)
         values = (units / 10**self.decimals).astype(self.kind) if self.kind in _FLOATS else None
         return FixedValues(self, units, above.astype(np.float64) / self.step, values)
@@ -174,10 +177,12 @@ class Real(Numbers):
 
     values: Float
     kind: Kind = "float64"
+    largest: float | None = None  # of the whole column, where the values are a part of it
 
     @property
     def _exponent(self) -> int:
-        exponent = int(np.frexp(np.abs(self.values).max())[1]) - 1
+        largest = np.abs(self.values).max() if self.largest is None else self.largest
+        exponent = int(np.frexp(largest)[1]) - 1
         return 0 if abs(exponent) < 300 else exponent
 
     @property
@@ -322,10 +327,7 @@ def from_decimals(values: list[Decimal]) -> Fixed:
 
 def from_floats(name: str, values: NDArray[Any], decimals: int | None = None) -> Numbers:
     """From floats: in units of their last decimal where they have one, else as they are."""
-    if np.isnan(values).any():
-        raise missing_error(name, np.isnan(values))
-    if np.isinf(values).any():
-        raise rows_error(name, "infinity", np.isinf(values), "take those records out or cap the values")
+    refuse_infinite(name, values)
     kind: Kind = "float64"
     if values.dtype == np.float32:
         kind = "float32"
@@ -337,6 +339,14 @@ def from_floats(name: str, values: NDArray[Any], decimals: int | None = None) ->
         if has_decimals(sample, places_tried) and has_decimals(values, places_tried):
             return Fixed.of(np.rint(wide * 10.0**places_tried).astype(np.int64), places_tried, kind)
     return Real(wide, kind)
+
+
+def refuse_infinite(name: str, values: NDArray[Any]) -> None:
+    """Floats that are no numbers, or none that can be averaged."""
+    if np.isnan(values).any():
+        raise missing_error(name, np.isnan(values))
+    if np.isinf(values).any():
+        raise rows_error(name, "infinity", np.isinf(values), "take those records out or cap the values")
 
 
 def has_decimals(values: NDArray[Any], decimals: int) -> bool:
@@ -373,14 +383,14 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
             "turn it into numbers or leave it out of the quasi-identifiers",
         )
     pointed = texts if decimal_sign == "." else pc.replace_substring(texts, decimal_sign, ".")
-    if pc.any(pc.match_substring_regex(pointed, "[eE]")).as_py():
+    if has_exponents(pointed):
         return from_floats(name, pointed.cast(pa.float64()).to_numpy())
     point = pc.find_substring(pointed, ".").to_numpy()
     length = pc.utf8_length(pointed).to_numpy()
     refuse_long(name, length)
     after = np.where(point < 0, 0, length - point - 1)
     decimals = int(after.max())
-    if length.max() <= MOST_DECIMALS:  # so short a number survives the way through a double
+    if (length - after).max() + decimals <= MOST_DECIMALS:  # so short a number survives the way through a double
         units = np.rint(pointed.cast(pa.float64()).to_numpy() * 10.0**decimals).astype(np.int64)
     else:
         padded = zip(pointed.to_pylist(), decimals - after, strict=True)
@@ -390,6 +400,11 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
     return Fixed.of(units, decimals, kind, **style)
 
 
+def has_exponents(texts: pa.ChunkedArray) -> bool:
+    """Whether some number is written such as 1e5: then all are read as floats."""
+    return bool(pc.any(pc.match_substring_regex(texts, "[eE]")).as_py())
+
+
 def number_pattern(decimal_sign: str) -> str:
     """A regular expression for numbers as people write them, without thousands separators."""
     return rf"^[+-]?([0-9]+[{decimal_sign}]?[0-9]*|[{decimal_sign}][0-9]+)([eE][+-]?[0-9]+)?$"
@@ -397,9 +412,19 @@ def number_pattern(decimal_sign: str) -> str:
 
 def leading_width(texts: pa.ChunkedArray) -> int:
     """The common width of codes filled with leading zeros, such as 01234; 0 where there is none."""
-    widths = pc.unique(pc.utf8_length(texts)).to_pylist()
-    filled = pc.any(pc.match_substring_regex(texts, "^0[0-9]")).as_py()
-    return int(widths[0]) if filled and len(widths) == 1 else 0
+    shortest, longest = widths(texts)
+    return longest if shortest == longest and has_leading_zeros(texts) else 0
+
+
+def widths(texts: pa.ChunkedArray) -> tuple[int, int]:
+    """The lengths of the shortest and of the longest text."""
+    ends = pc.min_max(pc.utf8_length(texts)).as_py()
+    return ends["min"], ends["max"]
+
+
+def has_leading_zeros(texts: pa.ChunkedArray) -> bool:
+    """Whether some number is filled with zeros."""
+    return bool(pc.any(pc.match_substring_regex(texts, "^0[0-9]")).as_py())
 
 
 def from_spelled_booleans(texts: pa.ChunkedArray, truth: NDArray[np.bool_]) -> Fixed:
@@ -422,9 +447,21 @@ def refuse_long(name: str, lengths: NDArray[Any]) -> None:
         )
 
 
-def rows_error(name: str, what: str, where: NDArray[np.bool_], cure: str) -> ShoalError:
-    """A quasi-identifier holds something that is not a number, in these rows."""
-    rows = np.flatnonzero(where) + 1
-    return ShoalError(
-        f"quasi-identifier {name!r} holds {what} (row{'s' if len(rows) > 1 else ''} {some(rows)}); {cure}"
-    )
+class RowsError(ShoalError):
+    """A quasi-identifier holds something that is not a number, in these rows, counted from 1."""
+
+    def __init__(self, name: str, what: str, rows: Int, cure: str) -> None:
+        self.parts = name, what, rows, cure
+        super().__init__(
+            f"quasi-identifier {name!r} holds {what} (row{'s' if len(rows) > 1 else ''} {some(rows)}); {cure}"
+        )
+
+    def after(self, records: int) -> "RowsError":
+        """The same error in a table that has so many records before these."""
+        name, what, rows, cure = self.parts
+        return RowsError(name, what, rows + records, cure)
+
+
+def rows_error(name: str, what: str, where: NDArray[np.bool_], cure: str) -> RowsError:
+    """A quasi-identifier holds something that is not a number, where this is true."""
+    return RowsError(name, what, np.flatnonzero(where) + 1, cure)

@@ -2,7 +2,7 @@
 
 import secrets
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.catalogue import method_of
@@ -63,32 +63,55 @@ def anonymize(
     progress : callable
         Called now and then with (records grouped so far, records in all).
     """
-    OneOf(AGGREGATES).check("aggregate", aggregate)
-    Flag().check("exact", exact)
-    seed = Seed().check("random_state", random_state)
-    model = method_of(method, None if k is None else Whole(1).check("k", k))
-    model.check_parameters()
-    seed = give_seed(model, seed)
-    if model.not_k_anonymous:
-        raise ShoalError(model.not_k_anonymous)
+    model = checked_method(method, k, aggregate, exact)
+    seed = give_seed(model, Seed().check("random_state", random_state))
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
-    if model.k > len(table):
-        raise ShoalError(f"k={model.k} is more than there are records ({len(table)}); choose k <= {len(table)}")
+    check_k(model.k, len(table))
     space = Space.of(table, scaling, weights)
-    warn_of(space, model.k)
+    warn_of(space.constant, model.k)
     partition = model.fit(space.points, progress=progress).partition_
     common = space.common_values(partition, aggregate, exact)
     loss = information_loss(space, common, partition.labels)
-    settings = {
+    settings = settings_of(scaling, weights, aggregate, exact, seed)
+    return Release(
+        table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)
+    )
+
+
+def checked_method(
+    method: str | Microaggregator, k: int | None, aggregate: Aggregate, exact: bool
+) -> Microaggregator:
+    """The method to group by, if all that was said about it can be honoured."""
+    OneOf(AGGREGATES).check("aggregate", aggregate)
+    Flag().check("exact", exact)
+    model = method_of(method, None if k is None else Whole(1).check("k", k))
+    model.check_parameters()
+    if model.not_k_anonymous:
+        raise ShoalError(model.not_k_anonymous)
+    return model
+
+
+def check_k(k: int, records: int) -> None:
+    """There must be records for a group."""
+    if k > records:
+        raise ShoalError(f"k={k} is more than there are records ({records}); choose k <= {records}")
+
+
+def settings_of(
+    scaling: Scaling,
+    weights: Mapping[str, float] | None,
+    aggregate: Aggregate,
+    exact: bool,
+    seed: int | None,
+) -> dict[str, Any]:
+    """What a manifest holds beside the method and the roles."""
+    return {
         "scaling": scaling,
         "weights": {name: float(weight) for name, weight in (weights or {}).items()},
         "aggregate": aggregate,
         "exact": exact,
         "random_state": seed,
     }
-    return Release(
-        table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)
-    )
 
 
 def give_seed(model: Microaggregator, seed: int | None) -> int | None:
@@ -107,11 +130,11 @@ def give_seed(model: Microaggregator, seed: int | None) -> int | None:
     return chosen
 
 
-def warn_of(space: Space, k: int) -> None:
+def warn_of(constant: Sequence[str], k: int) -> None:
     """What the owner of the table should know about its quasi-identifiers and k."""
-    if space.constant:
+    if constant:
         warnings.warn(
-            f"constant quasi-identifiers take no part in the distance: {some(space.constant, 10)}",
+            f"constant quasi-identifiers take no part in the distance: {some(constant, 10)}",
             ShoalWarning,
             stacklevel=3,
         )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -127,9 +127,7 @@ class Release:
             write(arrow_of(self._released()), temporary, kind)
             return None
         source = self.original.source
-        dialect = source.dialect if source else Dialect()
-        if target.name.lower().removesuffix(".gz").endswith(".tsv"):
-            dialect = Dialect("\t", dialect.quote, dialect.encoding, dialect.decimal, dialect.newline)
+        dialect = dialect_for(target, source.dialect if source else Dialect())
         columns = {name: self._text(name, dialect) for name in self.original.kept}
         warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect.decimal)
         zipped = target.name.lower().endswith(".gz")
@@ -142,13 +140,7 @@ class Release:
             short = np.array(self.common[name].text(dialect.decimal), dtype=object)
             released: list[str] = short[self.labels].tolist()
             return released
-        source = self.original.source
-        if source and source.text is not None:
-            kept: list[str] = source.text[name].to_pylist()
-            return kept
-        column = self.original.frame[name]
-        missing = column.is_null().to_list()
-        return ["" if gap else str(value) for value, gap in zip(column.to_list(), missing, strict=True)]
+        return column_text(self.original, name)
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
@@ -158,14 +150,38 @@ class Release:
             verification = verify(written, self.original.roles.quasi_identifiers, **given)
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
-        if verification.k < self.partition.k:
-            raise ShoalError(
-                f"the file as written is only {verification.k}-anonymous, not {self.partition.k}; "
-                "it was not released"
-            )
+        refuse_small(verification.k, self.partition.k)
         if verification.columns != self.original.kept or verification.n_records != len(self.original):
-            raise ShoalError("the file as written reads back with other columns or records; it was not released")
+            raise other_records()
         return verification
+
+
+def refuse_small(found: int, k: int) -> None:
+    """A file whose smallest group is below k is never released."""
+    if found < k:
+        raise ShoalError(f"the file as written is only {found}-anonymous, not {k}; it was not released")
+
+
+def other_records() -> ShoalError:
+    """A file that does not hold what was written is never released."""
+    return ShoalError("the file as written reads back with other columns or records; it was not released")
+
+
+def dialect_for(target: Path, dialect: Dialect) -> Dialect:
+    """The dialect of a CSV file that is written: that of the input, with tabs where the name asks for them."""
+    if not target.name.lower().removesuffix(".gz").endswith(".tsv"):
+        return dialect
+    return Dialect("\t", dialect.quote, dialect.encoding, dialect.decimal, dialect.newline)
+
+
+def column_text(table: Table, name: str) -> list[str]:
+    """A column that is released as it is: what stood in the file that came in, or its values as text."""
+    if table.source and table.source.text is not None:
+        kept: list[str] = table.source.text[name].to_pylist()
+        return kept
+    column = table.frame[name]
+    missing = column.is_null().to_list()
+    return ["" if gap else str(value) for value, gap in zip(column.to_list(), missing, strict=True)]
 
 
 def manifest_path(target: Path) -> Path:
@@ -176,23 +192,38 @@ def manifest_path(target: Path) -> Path:
 def warn_of_formulas(columns: Mapping[str, Sequence[str]], untouched: Sequence[str], decimal: str) -> None:
     """Text that a spreadsheet would run as a formula, in columns that are released as they are."""
     for name in untouched:
-        values = pa.array(columns[name], pa.string())
-        suspect = pc.and_(
-            pc.match_substring_regex(values, r"^[=+\-@\t\r]"),
-            pc.invert(pc.match_substring_regex(values, number_pattern(decimal))),
-        )
-        rows = np.flatnonzero(suspect.to_numpy(zero_copy_only=False)) + 1
+        rows = formula_rows(columns[name], decimal)
         if len(rows):
-            warnings.warn(
-                f"column {name!r} holds text that a spreadsheet would run as a formula "
-                f"(row{'s' if len(rows) > 1 else ''} {some(rows)}); open the file as text only",
-                ShoalWarning,
-                stacklevel=5,
-            )
+            warn_of_formula(name, some(rows), len(rows))
+    warn_of_names(columns)
+
+
+def formula_rows(values: Sequence[str], decimal: str) -> Int:
+    """The rows, counted from 1, that a spreadsheet would run as a formula."""
+    texts = pa.array(values, pa.string())
+    suspect = pc.and_(
+        pc.match_substring_regex(texts, r"^[=+\-@\t\r]"),
+        pc.invert(pc.match_substring_regex(texts, number_pattern(decimal))),
+    )
+    return np.flatnonzero(suspect.to_numpy(zero_copy_only=False)) + 1
+
+
+def warn_of_formula(name: str, rows: str, count: int) -> None:
+    """Say which rows of a column hold formulas."""
+    warnings.warn(
+        f"column {name!r} holds text that a spreadsheet would run as a formula "
+        f"(row{'s' if count > 1 else ''} {rows}); open the file as text only",
+        ShoalWarning,
+        stacklevel=6,
+    )
+
+
+def warn_of_names(columns: Iterable[str]) -> None:
+    """Say which names of columns would run."""
     risky = [name for name in columns if name[:1] in "=+-@\t\r" and name]
     if risky:
         warnings.warn(
             f"column names that a spreadsheet would run as formulas: {some(map(repr, risky))}",
             ShoalWarning,
-            stacklevel=5,
+            stacklevel=6,
         )

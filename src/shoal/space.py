@@ -98,9 +98,7 @@ class Space:
     @classmethod
     def of(cls, table: Table, scaling: Scaling = "zscore", weights: Mapping[str, float] | None = None) -> "Space":
         """Scale and weight the quasi-identifiers; constant ones take no part in the distance."""
-        if scaling not in SCALINGS:
-            hint = nearest_name(str(scaling), SCALINGS)
-            raise ShoalError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}{hint}")
+        checked_scaling(scaling)
         names = table.roles.quasi_identifiers
         weighted = checked_weights(weights or {}, names)
         attributes = tuple(
@@ -123,6 +121,14 @@ class Space:
             attribute.name: attribute.common_values(order, starts, aggregate, exact)
             for attribute in self.attributes
         }
+
+
+def checked_scaling(scaling: Scaling) -> Scaling:
+    """The scaling, if there is such a one."""
+    if scaling not in SCALINGS:
+        hint = nearest_name(str(scaling), SCALINGS)
+        raise ShoalError(f"scaling must be one of {', '.join(SCALINGS)}, not {scaling!r}{hint}")
+    return scaling
 
 
 def centre_and_spread(name: str, raw: Float, scaling: Scaling, unit: float) -> tuple[float, float]:

@@ -112,11 +112,7 @@ class Table:
         return native.replace_schema_metadata(None) if nw.dependencies.is_pyarrow_table(native) else native
 
     def _warn(self) -> None:
-        if self.others:
-            warn(
-                f"columns without a role are released as they are: {some(map(repr, self.others), 10)}; "
-                "any of them may help to recognise a person"
-            )
+        warn_of_others(self.others)
         if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(native.index):
             warn("the index is kept in release.table (files do not get it); reset it if it identifies people")
         if unused := [name for name in self.kept if has_unused_categories(self.frame[name])]:
@@ -124,6 +120,15 @@ class Table:
                 f"categories that no record has stay in release.table (files do not get them): "
                 f"{some(map(repr, unused), 10)}; drop them if they name anybody"
             )
+
+
+def warn_of_others(others: tuple[str, ...]) -> None:
+    """Any column may help to recognise a person."""
+    if others:
+        warn(
+            f"columns without a role are released as they are: {some(map(repr, others), 10)}; "
+            "any of them may help to recognise a person"
+        )
 
 
 def warn(message: str) -> None:

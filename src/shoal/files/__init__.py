@@ -2,7 +2,7 @@
 
 from shoal.files.atomic import atomically
 from shoal.files.dialect import Dialect
-from shoal.files.read import Source, read
+from shoal.files.read import Format, Source, read
 from shoal.files.write import format_of, write
 
-__all__ = ["Dialect", "Source", "atomically", "format_of", "read", "write"]
+__all__ = ["Dialect", "Format", "Source", "atomically", "format_of", "read", "write"]

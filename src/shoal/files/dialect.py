@@ -14,6 +14,7 @@ from shoal.errors import ShoalError
 _DELIMITERS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'")
 _SAMPLE = 200_000
+_GUESSES = ("utf-8", "cp1252", "latin-1")
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,30 @@ def check_sign(name: str, sign: str) -> None:
 
 def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
     """The text of a file and its encoding."""
+    tried = candidates(name, content, b"\x00" in content, encoding)
+    for candidate in tried:
+        try:
+            return content.decode(candidate).removeprefix("\ufeff"), candidate
+        except LookupError:
+            raise unknown_encoding(candidate) from None
+        except UnicodeDecodeError as error:
+            if len(tried) == 1:
+                raise not_encoded(name, candidate, error.start) from None
+    raise AssertionError("latin-1 decodes anything")
+
+
+def unknown_encoding(encoding: str) -> ShoalError:
+    """Python has no such encoding."""
+    return ShoalError(f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252")
+
+
+def not_encoded(name: str, encoding: str, byte: int) -> ShoalError:
+    """The file is written in another encoding."""
+    return ShoalError(f"{name} is not written in {encoding} (byte {byte}); try another encoding")
+
+
+def candidates(name: str, content: bytes, binary: bool, encoding: str | None) -> list[str]:
+    """The encodings to try, from how a file begins and whether it holds zero bytes."""
     for mark, marked in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF16_LE, "utf-16"),
@@ -50,20 +75,9 @@ def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
             encoding = marked
     if content.startswith(b"PK\x03\x04"):
         raise ShoalError(f"{name} is not a CSV file but a spreadsheet or a zip archive; save it as CSV first")
-    if encoding is None and b"\x00" in content:
+    if encoding is None and binary:
         raise ShoalError(f"{name} is not a CSV file: it holds binary data")
-    candidates = [encoding] if encoding else ["utf-8", "cp1252", "latin-1"]
-    for candidate in candidates:
-        try:
-            return content.decode(candidate).removeprefix("\ufeff"), candidate
-        except LookupError:
-            raise ShoalError(f"unknown encoding {candidate!r}; try utf-8, latin-1 or cp1252") from None
-        except UnicodeDecodeError as error:
-            if encoding:
-                raise ShoalError(
-                    f"{name} is not written in {encoding} (byte {error.start}); try another encoding"
-                ) from None
-    raise AssertionError("latin-1 decodes anything")
+    return [encoding] if encoding else list(_GUESSES)
 
 
 def detect(

@@ -3,7 +3,7 @@
 import csv
 import gzip
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -14,6 +14,9 @@ import pyarrow.parquet
 from shoal.errors import ShoalError
 from shoal.files.dialect import Dialect
 from shoal.files.read import SUFFIXES, Format
+
+GROUP = 65_536
+"""Records that are written together in Parquet and Arrow files."""
 
 
 def format_of(path: Path) -> Format:
@@ -29,17 +32,38 @@ def format_of(path: Path) -> Format:
 
 def write(table: pa.Table, path: Path, as_format: Format) -> None:
     """Write an Arrow table as Parquet or Arrow IPC: its values and their types, nothing else."""
-    bare = pa.table(
-        [trimmed(column) for column in table.columns],
-        schema=pa.schema(
-            field.remove_metadata() if pa.types.is_dictionary(field.type) else field for field in table.schema
-        ),
-    )
-    if as_format == "parquet":
-        pyarrow.parquet.write_table(bare, path)
-    else:
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, bare.schema) as writer:
-            writer.write_table(bare)
+    if as_format == "arrow":  # its categories are one list for the whole file
+        table = pa.table([trimmed(column) for column in table.columns], schema=bare_schema(table.schema))
+    slices = (table.slice(start, GROUP) for start in range(0, table.num_rows, GROUP))
+    write_slices(slices, table.schema, path, as_format)
+
+
+def write_slices(slices: Iterable[pa.Table], schema: pa.Schema, path: Path, as_format: Format) -> None:
+    """Write tables of GROUP records each, the last one of fewer; their chunks leave no trace in the bytes."""
+    bare = bare_schema(schema)
+    with ExitStack() as stack:
+        if as_format == "parquet":
+            parquet = stack.enter_context(pyarrow.parquet.ParquetWriter(path, bare))
+            for part in slices:
+                columns = [trimmed(column) for column in part.columns]
+                parquet.write_table(pa.table(columns, schema=bare).combine_chunks(), GROUP)
+        else:
+            sink = stack.enter_context(pa.OSFile(str(path), "wb"))
+            arrow = stack.enter_context(pa.ipc.new_file(sink, bare))
+            for part in slices:
+                arrow.write_table(pa.table([fresh(column) for column in part.columns], schema=bare))
+
+
+def fresh(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in one piece whose memory has the size of its values: Arrow files hold it as it is."""
+    if pa.types.is_dictionary(column.type):
+        return column.combine_chunks()
+    return pa.chunked_array([pa.concat_arrays([*column.chunks, column.chunk(0)[:0]])])
+
+
+def bare_schema(schema: pa.Schema) -> pa.Schema:
+    """The names and types of columns, and what belongs to a column unless it may list categories."""
+    return pa.schema(field.remove_metadata() if pa.types.is_dictionary(field.type) else field for field in schema)
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -58,9 +82,24 @@ def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def write_csv(
     names: Sequence[str], columns: Sequence[Sequence[str]], path: Path, dialect: Dialect, zipped: bool
 ) -> None:
-    """Write columns of text as CSV; gzipped without a name or a time in it, so that bytes repeat."""
-    # A carriage return within a value would end the line for some readers unless it is quoted.
+    """Write columns of text as CSV."""
     returns = any("\r" in value for column in [names, *columns] for value in column)
+    write_csv_parts(names, [columns], path, dialect, zipped, returns)
+
+
+def write_csv_parts(
+    names: Sequence[str],
+    parts: Iterable[Sequence[Sequence[str]]],
+    path: Path,
+    dialect: Dialect,
+    zipped: bool,
+    returns: bool,
+) -> None:
+    """Write columns of text as CSV, some records at a time; gzipped without a name or a time: bytes repeat.
+
+    `returns` says that a value holds a carriage return, which would end the line for some readers: then all
+    values are quoted.
+    """
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("wb"))
         binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0)) if zipped else raw
@@ -73,4 +112,5 @@ def write_csv(
             quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
         )
         writer.writerow(names)
-        writer.writerows(zip(*columns, strict=True))
+        for columns in parts:
+            writer.writerows(zip(*columns, strict=True))

@@ -44,11 +44,7 @@ class Anonymity:
 
 def k_anonymity(table: pa.Table, quasi_identifiers: Sequence[str]) -> Anonymity:
     """Count the groups of an Arrow table (values) or of a CSV file's text."""
-    if not quasi_identifiers:
-        raise ShoalError("no quasi-identifier: name the columns by which somebody could recognise a person")
-    for name in quasi_identifiers:
-        if name not in table.column_names:
-            raise no_column(name, table.column_names)
+    check_names(quasi_identifiers, table.column_names)
     if table.num_rows == 0:
         raise ShoalError("the table is empty: it has columns but no records")
     codes = np.zeros(table.num_rows, np.int64)
@@ -57,6 +53,15 @@ def k_anonymity(table: pa.Table, quasi_identifiers: Sequence[str]) -> Anonymity:
         # Numbering the pairs anew after every column keeps the numbers below n * n.
         codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
     return Anonymity(np.bincount(codes))
+
+
+def check_names(quasi_identifiers: Sequence[str], columns: Sequence[str]) -> None:
+    """There are quasi-identifiers, and each is a column."""
+    if not quasi_identifiers:
+        raise ShoalError("no quasi-identifier: name the columns by which somebody could recognise a person")
+    for name in quasi_identifiers:
+        if name not in columns:
+            raise no_column(name, columns)
 
 
 def codes_of(name: str, column: pa.ChunkedArray) -> NDArray[np.int64]:

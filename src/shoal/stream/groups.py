@@ -1,0 +1,85 @@
+"""Grouping a block, and the common values of its groups: as a table in memory is, by the same code."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone
+
+from shoal.manifest import Manifest, described
+from shoal.measures import information_loss
+from shoal.methods import Microaggregator, Progress
+from shoal.numeric import Aggregate
+from shoal.scale import Wrapper
+from shoal.space import Space, points_of
+from shoal.stream.columns import Column
+from shoal.stream.spill import SpillWriter, names_of, whole
+
+MERGED = 1 << 25  # bytes of all blocks together that are read ahead when the release is written
+
+
+@dataclass(frozen=True)
+class Done:
+    """What is kept of a block beside its released numbers."""
+
+    records: int
+    groups: int
+    smallest: int
+    largest: int
+    sse: list[float]
+    sst: list[float]
+    said: Manifest  # by the fitted method, beside its name and parameters
+
+
+def group(
+    block: Path,
+    number: int,
+    target: Path,
+    columns: Sequence[Column],
+    model: Microaggregator,
+    aggregate: Aggregate,
+    exact: bool,
+    together: int,
+    progress: Progress,
+) -> Done:
+    """Group the records of a block and write what each of them is released with, so many records together."""
+    rows, *stored = whole(block, names_of(len(columns)))
+    attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
+    space = Space(attributes, points_of(attributes, len(rows)))
+    fitted = seeded(model, number).fit(space.points, progress=progress)
+    partition = fitted.partition_
+    common = space.common_values(partition, aggregate, exact)
+    loss = information_loss(space, common, partition.labels)
+    codes = [column.codes(common[column.name]) for column in columns]
+    with SpillWriter(target, [np.dtype(np.int64), *(values.dtype for values in codes)], together) as writer:
+        for start in range(0, len(rows), together):
+            labels = partition.labels[start : start + together]
+            writer.write([rows[start : start + together], *(values[labels] for values in codes)])
+    return Done(
+        len(rows),
+        partition.n_groups,
+        int(partition.sizes.min()),
+        int(partition.sizes.max()),
+        [part.sse for part in loss.attributes],
+        [part.sst for part in loss.attributes],
+        {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")},
+    )
+
+
+def read_together(blocks: int, m: int) -> int:
+    """How many records of each block are held while all blocks are merged."""
+    return min(8192, max(256, MERGED // (8 * (m + 1) * blocks)))
+
+
+def seeded(model: Microaggregator, number: int) -> Microaggregator:
+    """The method for a block; the first block has the seed itself, the others seeds that follow from it."""
+    fresh: Microaggregator = clone(model)
+    inside = fresh
+    while isinstance(inside, Wrapper) and inside.method is not None:
+        inside = inside.method
+    seed = inside.get_params(deep=False).get("random_state")
+    if number and seed is not None:
+        inside.set_params(random_state=int.from_bytes(sha256(f"{seed} {number}".encode()).digest()[:4]))
+    return fresh

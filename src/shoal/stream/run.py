@@ -1,0 +1,431 @@
+"""From file to file: in memory where the table fits, else streamed, and gone on with after an interruption."""
+
+import errno
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ShoalError
+from shoal.files import Dialect, Format, format_of, read
+from shoal.files.atomic import check_target, current_umask, flush_to_disk, move
+from shoal.manifest import Manifest, described, described_release, file_of
+from shoal.measures import InformationLoss
+from shoal.measures.loss import AttributeLoss
+from shoal.methods import Microaggregator, Progress
+from shoal.numeric import Aggregate
+from shoal.parameters import Maybe, Seed, Whole
+from shoal.pipeline import anonymize, check_k, checked_method, give_seed, settings_of, warn_of
+from shoal.privacy import Anonymity
+from shoal.release import dialect_for, manifest_path, other_records, refuse_small
+from shoal.space import Scaling, checked_scaling, checked_weights
+from shoal.stream.blocks import cut
+from shoal.stream.counting import count
+from shoal.stream.groups import Done, group, read_together
+from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
+from shoal.stream.passes import Passes
+from shoal.stream.scan import scaled, scan, settle
+from shoal.stream.source import DIALECT, Input, look, stamp
+from shoal.stream.spill import names_of
+from shoal.stream.work import Work
+from shoal.stream.writing import Writer
+from shoal.table import Names, Roles, framed, warn_of_others
+
+
+@dataclass(frozen=True, eq=False)
+class FileRelease:
+    """A release that was written to a file, and what is known about it.
+
+    Attributes
+    ----------
+    path : the released file
+    manifest : what was done, as a dictionary; it stands beside the file too
+    loss : the information loss in all and for each quasi-identifier
+    n_records, n_groups : how many there are
+    sizes : the sizes of the smallest and of the largest group
+    verified_k : the smallest number of records that share their quasi-identifiers, counted on the bytes
+    blocks : how many blocks the table was grouped in; 1 for a table that fits into memory
+    """
+
+    path: Path
+    manifest: Manifest = field(repr=False)
+    loss: InformationLoss = field(repr=False)
+    n_records: int
+    n_groups: int
+    sizes: tuple[int, int]
+    verified_k: int
+    blocks: int
+
+    @property
+    def information_loss(self) -> float:
+        """100 * SSE / SST of the values as released, on the scaled quasi-identifiers."""
+        return self.loss.percent
+
+
+def anonymize_file(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    k: int | None = None,
+    quasi_identifiers: Names = None,
+    confidential: Names = None,
+    identifiers: Names = None,
+    *,
+    method: str | Microaggregator = "mdav",
+    scaling: Scaling = "zscore",
+    weights: Mapping[str, float] | None = None,
+    aggregate: Aggregate = "mean",
+    exact: bool = False,
+    random_state: int | None = None,
+    memory: str | int | None = None,
+    blocks: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> FileRelease:
+    """Hide every record of a file in a group of at least k, and write the release to another file.
+
+    A table that fits into memory is read, grouped and written as `anonymize` and `Release.write` do. A larger
+    one is streamed: its records are cut into blocks of neighbours that fit, each block is grouped on its own,
+    and the release is written, read back and verified some records at a time. Interrupted, even killed, it
+    leaves nothing under the output's name, and the same call goes on where it stopped, to the same bytes.
+
+    Parameters
+    ----------
+    path, output : paths of CSV, Parquet or Arrow files
+        What comes in, and where the release goes; its manifest is written beside it.
+    k, quasi_identifiers, confidential, identifiers, method, scaling, weights, aggregate, exact, random_state
+        As for `anonymize`.
+    memory : str or int
+        The most memory to use, such as "1GB"; half of what is free by default, and 512 MB at least.
+    blocks : int
+        How many blocks to cut the records into, whatever the memory; a manifest says how many there were.
+    overwrite : bool
+        Replace an output that exists, and discard unfinished work that was begun with other settings.
+    progress : callable
+        Called now and then with (work done, work in all), in bytes of the input over all passes.
+    delimiter, quote, encoding, decimal : str
+        How a CSV file is written; detected where not given.
+    """
+    source, target = Path(path), Path(output)
+    limit = bytes_of(memory)
+    Maybe(Whole(1)).check("blocks", blocks)
+    dialect = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "decimal": decimal}
+    model = checked_method(method, k, aggregate, exact)
+    seed = Seed().check("random_state", random_state)
+    roles = Roles.of(quasi_identifiers, confidential, identifiers)
+    format_of(target)
+    if source.exists() and target.exists() and target.samefile(source):
+        raise ShoalError(f"{target} is the input; choose another name for what is written")
+    if blocks is None and fits(source, target, limit):
+        given: dict[str, Any] = {"scaling": scaling, "weights": weights, "aggregate": aggregate, "exact": exact}
+        given |= {"random_state": seed, "progress": progress}
+        return in_memory(source, target, model, roles, dialect, overwrite, given)
+    settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed)
+    stream = Stream(source.resolve(), target, model, roles, settings, dialect, memory, limit, blocks)
+    return stream.run(overwrite, progress)
+
+
+def fits(source: Path, target: Path, limit: int) -> bool:
+    """Whether a file is anonymized in memory: it fits, and no streamed work for this output waits."""
+    stamp(source)
+    return Work(target).stage is None and (not source.is_file() or size_in_memory(source) <= limit)
+
+
+def in_memory(
+    source: Path,
+    target: Path,
+    model: Microaggregator,
+    roles: Roles,
+    dialect: dict[str, str | None],
+    overwrite: bool,
+    settings: dict[str, Any],
+) -> FileRelease:
+    """The same for a table that fits into memory."""
+    check_target(target, overwrite)
+    release = anonymize(read(source, **dialect), method=model, **asdict(roles), **settings)
+    verification = release.write(target, overwrite)
+    sizes = release.partition.sizes
+    return FileRelease(
+        target,
+        release.manifest,
+        release.loss,
+        len(release.original),
+        len(sizes),
+        (int(sizes.min()), int(sizes.max())),
+        verification.k,
+        1,
+    )
+
+
+@dataclass
+class Stream:
+    """One file, streamed."""
+
+    source: Path
+    target: Path
+    model: Microaggregator
+    roles: Roles
+    settings: dict[str, Any]
+    dialect: dict[str, str | None]
+    memory: str | int | None
+    limit: int
+    asked: int | None
+
+    def run(self, overwrite: bool, progress: Progress | None) -> FileRelease:
+        """All passes, or those that an earlier run has left."""
+        work = Work(self.target)
+        moving = work.stage == "moving"  # an earlier run was killed while it gave the files their names
+        for path in (self.target, manifest_path(self.target)):
+            check_target(path, overwrite or moving)
+        passes = Passes(progress, stamp(self.source)[0])
+        try:
+            with work.locked():
+                source = self._begun(work, passes, overwrite)
+                try:
+                    release = self._all(work, source, passes)
+                except ShoalError:
+                    work.clear()
+                    raise
+                self._move(work, overwrite or moving)
+                passes.end()
+                return release
+        except OSError as error:
+            raise disk_error(self.target, error) from error
+
+    def _all(self, work: Work, source: Input, passes: Passes) -> FileRelease:
+        if not work.reached("scanned"):
+            self._scan(work, source, passes)
+        give_back()
+        if not work.reached("cut"):
+            self._cut(work, passes)
+        give_back()
+        return self._write(work, source, self._group(work, passes), passes)
+
+    def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Input:
+        """The input, looked at now or earlier; earlier work is gone on with if it was the same."""
+        wanted = self._wanted()
+        state = work.state
+        if state and state["settings"] == wanted:
+            known = Input.from_dict(state["input"])
+            if known.is_unchanged():
+                give_seed(self.model, state["seed"])
+                self.settings["random_state"] = state["seed"]
+                return known
+            found = look(self.source, self.dialect, passes.begin("look"))
+            if found.sha256 == known.sha256:
+                work.save(input=found.as_dict())
+                return self._begun(work, passes, overwrite)
+            other = "on another content of the input"
+        elif state:
+            other = f"with other settings ({', '.join(different(state['settings'], wanted))})"
+        if state and not overwrite:
+            raise ShoalError(
+                f"unfinished work for {self.target.name} was begun {other}; go on with those, "
+                "or discard it by asking to overwrite"
+            )
+        source = look(self.source, self.dialect, passes.begin("look"))
+        self.roles.check(source.columns)
+        seed = give_seed(self.model, self.settings["random_state"])
+        work.begin(wanted, seed, source)
+        self.settings["random_state"] = seed
+        return source
+
+    def _wanted(self) -> dict[str, Any]:
+        """What must be the same for work to be gone on with."""
+        wanted = {
+            "input": str(self.source),
+            "method": described(self.model),
+            **self.settings,
+            **asdict(self.roles),
+            **self.dialect,
+            "blocks": self.asked,
+            "memory": self.memory,
+        }
+        same: dict[str, Any] = json.loads(json.dumps(wanted))
+        return same
+
+    def _scan(self, work: Work, source: Input, passes: Passes) -> None:
+        names = self.roles.quasi_identifiers
+        if source.format != "csv":
+            framed(source.schema().empty_table())  # names that no table can have
+        weights = checked_weights(self.settings["weights"], names)
+        warn_of_others(self.roles.others(source.columns))
+        raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
+        found = scan(source, self.roles, format_of(self.target), raw, passes.begin("scan"))
+        check_k(self.model.k, found.records)
+        blocks = self.asked or blocks_for(found.records, len(names), self.model.k, self.limit)
+        blocks = max(1, min(blocks, found.records // (2 * self.model.k)))
+        step = passes.begin("settle")
+        columns = settle(found, weights, raw, numbers, lambda done, total: step(done, 2 * total))
+        raw.unlink()
+        give_back()
+        spilled = zip(columns, names_of(len(columns))[1:], strict=True)
+        columns = [scaled(c, self.settings["scaling"], numbers, name, blocks == 1) for c, name in spilled]
+        warn_of([column.name for column in columns if column.is_constant], self.model.k)
+        work.save(
+            stage="scanned",
+            records=found.records,
+            blocks=blocks,
+            columns=work.keep_columns(columns),
+            types=found.types,
+            returns=found.returns,
+        )
+
+    def _cut(self, work: Work, passes: Passes) -> None:
+        blocks, numbers = work.state["blocks"], work.path("numbers.parquet")
+        step = passes.begin("cut")
+        if blocks == 1:
+            numbers.replace(work.path("block-0.parquet"))
+        else:
+            for stale in work.folder.glob("node-*.parquet"):
+                stale.unlink()
+            for number, path in enumerate(cut(numbers, blocks, work.columns(), work.folder, step)):
+                path.replace(work.path(f"block-{number}.parquet"))
+        work.save(stage="cut")
+        numbers.unlink(missing_ok=True)
+
+    def _group(self, work: Work, passes: Passes) -> list[Done]:
+        step, columns = passes.begin("group"), work.columns()
+        found, before = [], 0
+        records = work.state["records"]
+        for number in range(work.state["blocks"]):
+            done = work.done(number)
+            block, target = work.path(f"block-{number}.parquet"), work.path(f"released-{number}.parquet")
+            if done is None:
+                done = group(
+                    block,
+                    number,
+                    target,
+                    columns,
+                    self.model,
+                    self.settings["aggregate"],
+                    self.settings["exact"],
+                    read_together(work.state["blocks"], len(columns)),
+                    lambda part, _, before=before: step(before + part, records),  # type: ignore[misc]
+                )
+                work.finish(number, done, target)
+                give_back()
+            block.unlink(missing_ok=True)
+            before += done.records
+            step(before, records)
+            found.append(done)
+        return found
+
+    def _write(self, work: Work, source: Input, done: list[Done], passes: Passes) -> FileRelease:
+        """Write the release, read it back, and describe it."""
+        kind, path = format_of(self.target), work.path(self.target.name)
+        dialect = dialect_for(self.target, source.dialect) if kind == "csv" else None
+        blocks = [work.path(f"released-{number}.parquet") for number in range(len(done))]
+        columns, state = work.columns(), work.state
+        writer = Writer(
+            source, self.roles, columns, self.settings["exact"], state["types"], state["returns"], blocks
+        )
+        writer.write(path, kind, dialect, passes.begin("write"))
+        flush_to_disk(path)
+        give_back()
+        written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
+        loss = loss_of(columns, done)
+        model = self.model
+        counts = {"records": state["records"], "groups": sum(block.groups for block in done)}
+        if len(done) > 1:
+            counts["blocks"] = len(done)
+        manifest = described_release(
+            self.roles,
+            self.roles.others(source.columns),
+            model,
+            loss,
+            self.settings,
+            counts,
+            file_of(source.name, source.format, source.sha256, source.dialect),
+        )
+        manifest["method"] |= said_of(done)
+        manifest["output"] = output_of(self.target, kind, written.sha256, counted, dialect)
+        text = json.dumps(manifest, indent=2, ensure_ascii=False)
+        work.path("manifest").write_text(text + "\n", encoding="utf-8")
+        work.save(stage="moving")
+        sizes = min(block.smallest for block in done), max(block.largest for block in done)
+        return FileRelease(
+            self.target, manifest, loss, state["records"], counts["groups"], sizes, counted.k, len(done)
+        )
+
+    def _verified(
+        self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
+    ) -> tuple[Input, Anonymity]:
+        """Read the bytes back and count; what is not as promised never gets its name."""
+        given = DIALECT if dialect is None else {name: getattr(dialect, name) for name in DIALECT}
+        try:
+            written = look(path, given, lambda done, total: progress(done, 4 * total))
+            records = work.state["records"]
+            counted = count(
+                written,
+                self.roles.quasi_identifiers,
+                records,
+                work.folder,
+                lambda done, total: progress(total + 3 * done, 4 * total),
+            )
+        except ShoalError as error:
+            raise ShoalError(f"not released, because {error}") from None
+        refuse_small(counted.k, self.model.k)
+        if list(written.columns) != kept or counted.n_records != records:
+            raise other_records()
+        return written, counted
+
+    def _move(self, work: Work, overwrite: bool) -> None:
+        """Give the files their names, and forget the work."""
+        for name, path in ((self.target.name, self.target), ("manifest", manifest_path(self.target))):
+            made = work.path(name)
+            flush_to_disk(made)
+            made.chmod(0o666 & ~current_umask())
+            move(made, path, overwrite)
+        work.remove()
+
+
+def different(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """The settings that are not the same."""
+    return [name for name in new if old.get(name) != new[name]]
+
+
+def loss_of(columns: list[Any], done: list[Done]) -> InformationLoss:
+    """The loss of all blocks together."""
+    parts = []
+    for number, column in enumerate(columns):
+        sse = fsum(block.sse[number] for block in done)
+        sst = done[0].sst[number] if len(done) == 1 else column.sst
+        parts.append(AttributeLoss(column.name, column.weight, sse, sst))
+    return InformationLoss(tuple(parts))
+
+
+def output_of(target: Path, kind: Format, sha256: str, counted: Anonymity, dialect: Dialect | None) -> Manifest:
+    """What a manifest says about the file that was written."""
+    return {
+        "name": target.name,
+        "format": kind,
+        "sha256": sha256,
+        "records": counted.n_records,
+        "verified_k": counted.k,
+    } | ({"dialect": asdict(dialect)} if dialect else {})
+
+
+def disk_error(target: Path, error: OSError) -> ShoalError:
+    """The disk does not do what it should."""
+    if error.errno == errno.ENOSPC:
+        return ShoalError(
+            f"the disk of {target} is full: streaming needs about twice the size of the input beside the output; "
+            "make room and run the same command again, it goes on from here"
+        )
+    return ShoalError(f"cannot write {target}: {error.strerror or error}")
+
+
+def said_of(done: list[Done]) -> Manifest:
+    """What the method said of all blocks: of several, what it chose for the first one and any interruption."""
+    first = done[0].said
+    if len(done) == 1:
+        return first
+    said = {key: first[key] for key in ("chosen", "reason") if key in first}
+    return said | ({"interrupted": True} if any("interrupted" in block.said for block in done) else {})

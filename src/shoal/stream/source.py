@@ -1,0 +1,362 @@
+"""A file that is read again and again, some records at a time, as `shoal.files.read` would read it whole."""
+
+import codecs
+import gzip
+import hashlib
+import io
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from shoal.errors import ShoalError
+from shoal.files import Dialect, Format
+from shoal.files.dialect import candidates, detect, not_encoded, unknown_encoding
+from shoal.files.read import first_line, header_of, kind_of, ragged, reject_dialect
+from shoal.files.write import GROUP
+from shoal.methods import Progress
+
+BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
+DIALECT: dict[str, str | None] = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
+"""Nothing is said about how a CSV file is written."""
+
+_START = 1_000_000  # characters that hold the header and show the dialect
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is known of a file before its records are read."""
+
+    path: Path
+    format: Format
+    size: int
+    modified: int
+    sha256: str
+    columns: tuple[str, ...]
+    dialect: Dialect = field(default_factory=Dialect)
+    zipped: bool = False
+    old_lines: bool = False  # lines end in a carriage return
+    returns: bool = False  # there are carriage returns
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return self.path.name
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return asdict(self) | {"path": str(self.path)}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Input":
+        """The other way round."""
+        rest = {"path": Path(given["path"]), "dialect": Dialect(**given["dialect"])}
+        return cls(**{**given, **rest, "columns": tuple(given["columns"])})
+
+    def is_unchanged(self) -> bool:
+        """Whether the file has the size and the time that it had."""
+        return stamp(self.path) == (self.size, self.modified)
+
+    def check_unchanged(self) -> None:
+        """A file that changes while it is read has no release."""
+        if not self.is_unchanged():
+            raise ShoalError(
+                f"{self.path} has changed since the work began; run the command again when it is at rest"
+            )
+
+    def tables(self, columns: Iterable[str], progress: Progress) -> Iterator[pa.Table]:
+        """Some columns of the records, GROUP at a time, in the order of the file; text where it is CSV."""
+        self.check_unchanged()
+        wanted = [name for name in self.columns if name in set(columns)]
+        match self.format:
+            case "csv":
+                parts = self._csv_parts(wanted, progress)
+            case "parquet":
+                parts = self._parquet_parts(wanted, progress)
+            case _:
+                parts = self._arrow_parts(wanted, progress)
+        yield from even(parts)
+        self.check_unchanged()
+
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns; a CSV file has text only."""
+        if self.format == "csv":
+            return pa.schema([(name, pa.string()) for name in self.columns])
+        return schema_of(self.path, self.format)
+
+    def _csv_parts(self, wanted: list[str], progress: Progress) -> Iterator[pa.Table]:
+        alone = len(self.columns) == 1  # then a blank line is a record with nothing in it
+        count = 0
+        with self.path.open("rb") as raw, self._utf8(raw, alone) as file:
+            try:
+                reader = pyarrow.csv.open_csv(
+                    file,
+                    read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK),
+                    parse_options=pyarrow.csv.ParseOptions(
+                        delimiter=self.dialect.delimiter,
+                        quote_char=self.dialect.quote,
+                        newlines_in_values=True,
+                        ignore_empty_lines=not alone,
+                    ),
+                    convert_options=pyarrow.csv.ConvertOptions(
+                        column_types=dict.fromkeys(self.columns, pa.string()), include_columns=wanted
+                    ),
+                )
+                if reader.schema.names != wanted:
+                    raise ShoalError(f"{self.name} is not a readable CSV file: its header can be read in two ways")
+                for batch in reader:
+                    count += batch.num_rows
+                    yield pa.Table.from_batches([batch])
+                    progress(raw.tell(), self.size)
+            except pa.ArrowException as error:
+                raise ragged(self.name, error) from None
+        if not count:
+            raise ShoalError(f"{self.name} has a header but no records")
+
+    def _utf8(self, raw: BinaryIO, alone: bool) -> BinaryIO:
+        text: Any = gzip.GzipFile(fileobj=raw) if self.zipped else raw
+        if self.dialect.encoding.lower() in ("utf-8", "utf8") and not self.old_lines and not alone:
+            return text  # type: ignore[no-any-return]
+        return io.BufferedReader(Recoded(text, self.dialect.encoding, self.old_lines, alone), 1 << 20)
+
+    def _parquet_parts(self, wanted: list[str], progress: Progress) -> Iterator[pa.Table]:
+        try:
+            with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False) as file:
+                done, records = 0, file.metadata.num_rows
+                for batch in file.iter_batches(GROUP, columns=wanted, use_threads=False):
+                    yield pa.Table.from_batches([batch]).select(wanted)
+                    done += batch.num_rows
+                    progress(done, records)
+        except pa.ArrowException as error:
+            raise ShoalError(f"{self.name} is not a readable Parquet file: {first_line(error)}") from None
+
+    def _arrow_parts(self, wanted: list[str], progress: Progress) -> Iterator[pa.Table]:
+        try:
+            with pa.memory_map(str(self.path)) as file:
+                if is_arrow_file(self.path):
+                    reader = pa.ipc.open_file(file)
+                    batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+                else:
+                    batches = iter(pa.ipc.open_stream(file))
+                for batch in batches:
+                    yield pa.Table.from_batches([batch]).select(wanted)
+                    progress(file.tell(), self.size)
+        except pa.ArrowException as error:
+            raise ShoalError(f"{self.name} is not a readable Arrow file: {first_line(error)}") from None
+
+
+class Recoded(io.RawIOBase):
+    """A text file as UTF-8 with lines that end in a line feed; of one column, without blank lines around it."""
+
+    def __init__(self, raw: BinaryIO, encoding: str, old_lines: bool, alone: bool) -> None:
+        self._raw, self._old_lines, self._alone = raw, old_lines, alone
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready, self._blank, self._started, self._ended = b"", "", False, False
+
+    def readable(self) -> bool:
+        """It is there to be read."""
+        return True
+
+    def close(self) -> None:
+        """Close the file below."""
+        self._raw.close()
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes."""
+        while not self._ready and not self._ended:
+            self._ready = self._next().encode("utf-8")
+        taken = self._ready[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._ready = self._ready[len(taken) :]
+        return len(taken)
+
+    def _next(self) -> str:
+        piece = self._raw.read(1 << 20)
+        self._ended = not piece
+        text = self._decoder.decode(piece, final=self._ended)
+        if not self._started and text:
+            text = text.removeprefix("\ufeff")
+        if self._old_lines:
+            text = text.replace("\r", "\n")
+        if not self._alone:
+            self._started = self._started or bool(text)
+            return text
+        return self._within(text)
+
+    def _within(self, text: str) -> str:
+        """The text without the line ends at either end of the file: those that may be the last are held back."""
+        if not self._started:
+            text = text.lstrip("\r\n")
+        self._started = self._started or bool(text)
+        bare = text.rstrip("\r\n")
+        if self._ended:
+            return self._blank + bare + "\n" if bare else "\n"
+        ready, self._blank = (self._blank + bare, text[len(bare) :]) if bare else ("", self._blank + text)
+        return ready
+
+
+def even(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same records in tables of GROUP, the last one of fewer."""
+    held: list[pa.Table] = []
+    count = 0
+    for table in tables:
+        held.append(table)
+        count += table.num_rows
+        if count >= GROUP:
+            whole = pa.concat_tables(held)
+            full = count - count % GROUP
+            for start in range(0, full, GROUP):
+                yield whole.slice(start, GROUP)
+            held, count = [whole.slice(full)], count - full
+    if count:
+        yield pa.concat_tables(held)
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """The size of a file and when it was last changed."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise ShoalError(f"there is no file {path}") from None
+    except OSError as error:
+        raise ShoalError(f"cannot read {path}: {error.strerror}") from None
+    return found.st_size, found.st_mtime_ns
+
+
+def opened(path: Path, zipped: bool) -> BinaryIO:
+    """The bytes of a file, unzipped where it is gzipped."""
+    return gzip.open(path) if zipped else path.open("rb")  # type: ignore[return-value]
+
+
+def is_arrow_file(path: Path) -> bool:
+    """Whether an Arrow file is one with a directory of its batches, not a stream."""
+    with path.open("rb") as file:
+        return file.read(6) == b"ARROW1"
+
+
+def schema_of(path: Path, kind: Format) -> pa.Schema:
+    """The names and types of the columns of a Parquet or Arrow file."""
+    try:
+        if kind == "parquet":
+            return pyarrow.parquet.read_schema(path)
+        with pa.memory_map(str(path)) as file:
+            return (pa.ipc.open_file if is_arrow_file(path) else pa.ipc.open_stream)(file).schema
+    except (pa.ArrowException, OSError) as error:
+        called = "Parquet" if kind == "parquet" else "Arrow"
+        raise ShoalError(f"{path.name} is not a readable {called} file: {first_line(error)}") from None
+
+
+def look(path: Path, given: dict[str, str | None], progress: Progress) -> Input:
+    """Read the bytes once: their hash and, where it is a CSV file, its encoding and its dialect."""
+    size, modified = stamp(path)
+    if path.is_dir():
+        raise ShoalError(f"{path} is a folder; name a file")
+    if not os.access(path, os.R_OK):
+        raise ShoalError(f"cannot read {path}: Permission denied")
+    with path.open("rb") as file:
+        start = file.read(8)
+    kind = kind_of(path.name, start)
+    sha256 = hash_of(path, progress)
+    if kind != "csv":
+        reject_dialect(path.name, given)
+        return Input(path, kind, size, modified, sha256, tuple(schema_of(path, kind).names))
+    zipped = start.startswith(b"\x1f\x8b")
+    try:
+        return csv_input(Input(path, kind, size, modified, sha256, (), zipped=zipped), given)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ShoalError(f"{path.name} is not a readable gzip file: {first_line(error)}") from None
+
+
+def hash_of(path: Path, progress: Progress | None = None) -> str:
+    """The hash of a file's bytes."""
+    digest, done, size = hashlib.sha256(), 0, path.stat().st_size
+    with path.open("rb") as file:
+        while piece := file.read(1 << 22):
+            digest.update(piece)
+            done += len(piece)
+            if progress:
+                progress(done, size)
+    return digest.hexdigest()
+
+
+@dataclass
+class Signs:
+    """What the bytes of a text file show."""
+
+    start: bytes = b""
+    binary: bool = False
+    feeds: bool = False
+    returns: bool = False
+
+    def add(self, piece: bytes) -> None:
+        """Look at some more bytes."""
+        self.start = self.start or piece[:16]
+        self.binary = self.binary or b"\x00" in piece
+        self.feeds = self.feeds or b"\n" in piece
+        self.returns = self.returns or b"\r" in piece
+
+
+def csv_input(bare: Input, given: dict[str, str | None]) -> Input:
+    """The dialect and the columns of a CSV file, as the reader of whole files finds them."""
+    signs = Signs()
+    with opened(bare.path, bare.zipped) as file:
+        for piece in iter(lambda: file.read(1 << 22), b""):
+            signs.add(piece)
+    encoding, start = decoded(bare, candidates(bare.name, signs.start, signs.binary, given["encoding"]))
+    if not start.strip():
+        raise ShoalError(f"{bare.name} is empty: it has neither a header nor records")
+    old_lines = signs.returns and not signs.feeds
+    if old_lines:
+        start = start.replace("\r", "\n")
+    dialect = detect(start, encoding, given["delimiter"], given["quote"], given["decimal"])
+    columns = tuple(header_of(bare.name, start, dialect))
+    if old_lines:
+        dialect = replace(dialect, newline="\r")
+    return replace(bare, columns=columns, dialect=dialect, old_lines=old_lines, returns=signs.returns)
+
+
+def decoded(bare: Input, tried: list[str]) -> tuple[str, str]:
+    """The first encoding in which the whole file can be read, and the start of its text."""
+    for encoding in tried:
+        try:
+            decoder = codecs.getincrementaldecoder(encoding)()
+        except LookupError:
+            raise unknown_encoding(encoding) from None
+        with opened(bare.path, bare.zipped) as file:
+            place = Place()
+            try:
+                start = start_of(file.read, decoder, place)
+                return encoding, start.removeprefix("\ufeff")
+            except UnicodeDecodeError as error:
+                if len(tried) == 1:
+                    raise not_encoded(bare.name, encoding, place.read + error.start) from None
+    raise AssertionError("latin-1 decodes anything")
+
+
+@dataclass
+class Place:
+    """How many bytes were decoded."""
+
+    read: int = 0
+
+
+def start_of(read: Callable[[int], bytes], decoder: codecs.IncrementalDecoder, place: Place) -> str:
+    """Decode all of a file, and keep the start of its text."""
+    start = ""
+    while piece := read(1 << 22):
+        held = len(decoder.getstate()[0])
+        place.read -= held
+        text = decoder.decode(piece)
+        place.read += held + len(piece)
+        if len(start) < _START:
+            start += text[:_START]
+    place.read -= len(decoder.getstate()[0])
+    decoder.decode(b"", final=True)
+    return start

@@ -1,0 +1,141 @@
+"""The folder beside the output in which unfinished work waits to be gone on with."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ShoalError
+from shoal.files.atomic import flush_to_disk
+from shoal.stream.columns import Column
+from shoal.stream.groups import Done
+from shoal.stream.source import Input
+
+VERSION = 1
+STAGES = ("begun", "scanned", "cut", "moving")
+
+
+def folder_for(target: Path) -> Path:
+    """Where the work for an output stands."""
+    return target.parent / f".{target.name}.shoal"
+
+
+class Work:
+    """The state of the work for one output: kept on the disk after every step that took time."""
+
+    def __init__(self, target: Path) -> None:
+        self.folder = folder_for(target)
+        self.state: dict[str, Any] = self._load()
+
+    @property
+    def stage(self) -> str | None:
+        """How far the work is, or None where there is none."""
+        return self.state.get("stage")
+
+    def reached(self, stage: str) -> bool:
+        """Whether the work has come so far."""
+        return self.stage is not None and STAGES.index(self.stage) >= STAGES.index(stage)
+
+    def save(self, **news: Any) -> None:
+        """Remember what was done, whole or not at all."""
+        self.state |= news
+        write_whole(self.folder / "state.json", self.state)
+
+    def begin(self, settings: dict[str, Any], seed: int | None, source: Input) -> None:
+        """Make the folder; it holds original values, so it is for its owner only."""
+        self.clear()
+        self.save(version=VERSION, stage="begun", settings=settings, seed=seed, input=source.as_dict())
+
+    def clear(self) -> None:
+        """Throw away what was done, but not the folder, which is locked."""
+        self.state = {}
+        for path in self.folder.iterdir():
+            if path.name != "lock":
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def remove(self) -> None:
+        """Nothing is left to be done."""
+        self.state = {}
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else works on this output meanwhile."""
+        try:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            with (self.folder / "lock").open("w") as file:
+                lock(file, self.folder)
+                self.state = self._load()
+                yield
+        finally:
+            if self.folder.is_dir() and not self.state:
+                self.remove()
+
+    def columns(self) -> list[Column]:
+        """The quasi-identifiers, once they were read."""
+        return [Column(**{**column, "spelling": tuple(column["spelling"])}) for column in self.state["columns"]]
+
+    def keep_columns(self, columns: list[Column]) -> list[dict[str, Any]]:
+        """The other way round."""
+        return [asdict(column) for column in columns]
+
+    def path(self, name: str) -> Path:
+        """A file of the work."""
+        return self.folder / name
+
+    def done(self, block: int) -> Done | None:
+        """What is known of a block, if it was grouped."""
+        try:
+            return Done(**json.loads(self.path(f"done-{block}.json").read_text()))
+        except FileNotFoundError:
+            return None
+
+    def finish(self, block: int, done: Done, numbers: Path) -> None:
+        """A block was grouped, and its numbers are on the disk."""
+        flush_to_disk(numbers)
+        write_whole(self.path(f"done-{block}.json"), asdict(done))
+
+    def _load(self) -> dict[str, Any]:
+        try:
+            state: dict[str, Any] = json.loads((self.folder / "state.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return state if state.get("version") == VERSION else {}
+
+
+def write_whole(path: Path, content: Any) -> None:
+    """Write JSON under another name, then give it its own."""
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(content))
+    flush_to_disk(part)
+    part.replace(path)
+
+
+def lock(file: Any, folder: Path) -> None:
+    """Lock a file until it is closed, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ShoalError(
+            f"another run is at work on this output (in {folder.name}); wait for it or choose another name"
+        ) from None
+    except OSError:  # a file system without locks
+        return
+
+
+def unfinished(output: str | os.PathLike[str]) -> str | None:
+    """What to tell somebody whose command will go on with earlier work."""
+    work = Work(Path(output))
+    if work.stage is None or not work.reached("scanned"):
+        return None
+    blocks = work.state.get("blocks", 0)
+    done = sum(work.done(block) is not None for block in range(blocks))
+    return f"going on with the unfinished work in {work.folder}: {done} of {blocks} blocks are grouped"

@@ -1,0 +1,182 @@
+"""The last pass: the input read once more, every record with the common values of its group."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import ShoalError, some
+from shoal.files import Dialect, Format
+from shoal.files.write import write_csv_parts, write_slices
+from shoal.methods import Progress
+from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
+from shoal.stream.columns import Column, Stored
+from shoal.stream.scan import batch_table
+from shoal.stream.source import Input
+from shoal.stream.spill import names_of, spilled
+from shoal.table import Roles, Table
+
+
+class Block:
+    """The released numbers of a block, in the order of the file."""
+
+    def __init__(self, path: Path, names: Sequence[str]) -> None:
+        self._parts = spilled(path, names)
+        self._held: list[Stored] | None = None
+
+    def upto(self, row: int) -> list[list[Stored]]:
+        """The records before a row that were not taken yet, in pieces."""
+        pieces: list[list[Stored]] = []
+        while True:
+            held = self._held or next(self._parts, None)
+            if held is None:
+                return pieces
+            end = int(np.searchsorted(held[0], row))
+            pieces.append([values[:end] for values in held])
+            self._held = [values[end:] for values in held] if end < len(held[0]) else None
+            if self._held is not None:
+                return pieces
+
+
+class Released:
+    """The released numbers of all blocks, put together in the order of the file."""
+
+    def __init__(self, paths: Sequence[Path], columns: Sequence[Column]) -> None:
+        self._names = names_of(len(columns))
+        self._blocks = [Block(path, self._names) for path in paths]
+        self._done = 0
+
+    def take(self, records: int) -> list[Stored]:
+        """The numbers of the next records."""
+        self._done += records
+        pieces = [piece for block in self._blocks for piece in block.upto(self._done)]
+        rows, *codes = [np.concatenate(parts) for parts in zip(*pieces, strict=True)] or [np.zeros(0)]
+        if len(rows) != records:
+            raise ShoalError("the input has more or fewer records than it had; it has changed")
+        order = np.argsort(rows, kind="stable")
+        return [values[order] for values in codes]
+
+
+@dataclass
+class Formulas:
+    """The rows of a column that a spreadsheet would run."""
+
+    first: list[int] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, values: Sequence[str], decimal: str, before: int) -> None:
+        """Look at some more records."""
+        rows = formula_rows(values, decimal) + before
+        self.first = (self.first + rows[:5].tolist())[:5]
+        self.count += len(rows)
+
+    def listed(self) -> str:
+        """The first few rows, and how many more there are."""
+        more = self.count - len(self.first)
+        return some(self.first) + (f" and {more} more" if more else "")
+
+
+@dataclass(frozen=True)
+class Writer:
+    """All that is needed to write a release."""
+
+    source: Input
+    roles: Roles
+    columns: Sequence[Column]
+    exact: bool
+    types: dict[str, str]
+    returns: bool
+    blocks: Sequence[Path]
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns that leave."""
+        return [name for name in self.source.columns if name not in self.roles.identifiers]
+
+    def write(self, path: Path, kind: Format, dialect: Dialect | None, progress: Progress) -> None:
+        """Write the release."""
+        if dialect is not None:
+            self._write_csv(path, dialect, progress)
+            return
+        slices = self._slices(progress)
+        first = next(slices)
+        if kind == "arrow" and any(pa.types.is_dictionary(one.type) for one in first.schema):
+            raise ShoalError("columns of categories cannot be streamed into an Arrow file; write Parquet or CSV")
+        try:
+            write_slices(chained(first, slices), first.schema, path, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+            raise ShoalError(
+                f"cannot write this table in parts ({str(error).splitlines()[0]}); write CSV"
+            ) from None
+
+    def _write_csv(self, path: Path, dialect: Dialect, progress: Progress) -> None:
+        formulas = {name: Formulas() for name in self.kept if name not in self.roles.quasi_identifiers}
+        zipped = path.name.lower().endswith(".gz")
+        parts = self._texts(formulas, dialect, progress)
+        write_csv_parts(self.kept, parts, path, dialect, zipped, self.returns)
+        for name, found in formulas.items():
+            if found.count:
+                warn_of_formula(name, found.listed(), found.count)
+        warn_of_names(self.kept)
+
+    def _texts(
+        self, formulas: dict[str, Formulas], dialect: Dialect, progress: Progress
+    ) -> Iterator[list[list[str]]]:
+        done = 0
+        for table, codes in self._batches(progress):
+            released = {
+                column.name: texts_of(column, values, dialect.decimal)
+                for column, values in zip(self.columns, codes, strict=True)
+            }
+            texts = [released.get(name) or column_text(table, name) for name in self.kept]
+            for name, values in zip(self.kept, texts, strict=True):
+                if name in formulas:
+                    formulas[name].add(values, dialect.decimal, done)
+            done += len(table)
+            yield texts
+
+    def _slices(self, progress: Progress) -> Iterator[pa.Table]:
+        for table, codes in self._batches(progress):
+            common = {
+                column.name: column.values(values) for column, values in zip(self.columns, codes, strict=True)
+            }
+            yield table.replaced(common, np.arange(len(table)), self.exact)
+
+    def _batches(self, progress: Progress) -> Iterator[tuple[Table, list[Stored]]]:
+        released = Released(self.blocks, self.columns)
+        for table in self.source.tables(self.kept, progress):
+            typed = self._typed(table) if self.types else None
+            yield batch_table(self.source, self.roles, table, typed), released.take(table.num_rows)
+
+    def _typed(self, table: pa.Table) -> pa.Table:
+        """The text of a CSV file with types."""
+        columns = [
+            typed_as(table[name], self.types[name], self.source.dialect.decimal) for name in table.column_names
+        ]
+        return pa.table(columns, names=table.column_names)
+
+
+def typed_as(column: pa.ChunkedArray, kind: str, decimal: str) -> pa.ChunkedArray:
+    """Text as a type that all values of its column can have."""
+    if kind == "string":
+        return column
+    if kind == "int64":
+        return column.cast(pa.int64())
+    return pc.replace_substring(column, decimal, ".").cast(pa.float64())
+
+
+def texts_of(column: Column, codes: Stored, decimal: str) -> list[str]:
+    """Released numbers as a file shows them; each different one is spelled once."""
+    different, which = np.unique(codes, return_inverse=True)
+    short = np.array(column.values(different).text(decimal), dtype=object)
+    texts: list[str] = short[which].tolist()
+    return texts
+
+
+def chained(first: pa.Table, rest: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    """All of them."""
+    yield first
+    yield from rest

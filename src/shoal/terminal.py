@@ -1,0 +1,108 @@
+"""What the command line shows on a terminal: warnings, progress, results and tables."""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import ShoalWarning
+
+if TYPE_CHECKING:
+    from shoal.release import Release
+    from shoal.verification import Verification
+
+
+@contextmanager
+def collected_warnings(show: bool) -> Iterator[list[str]]:
+    """What Shoal warns of, a line each, on standard error if it is to be shown."""
+    noted: list[str] = []
+
+    def note(message: Warning | str, category: type[Warning], *_: Any) -> None:
+        if issubclass(category, ShoalWarning):
+            noted.append(str(message))
+            if show:
+                print(f"shoal: warning: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ShoalWarning)
+        warnings.showwarning = note  # type: ignore[assignment]
+        yield noted
+
+
+@contextmanager
+def progress_bar(hidden: bool, what: str = "grouping records") -> Iterator[Callable[[int, int], None] | None]:
+    """A bar with the time left on a terminal, nothing in a pipe."""
+    if hidden or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    # Of a long pass not much is heard for a while: the speed is that of the last ten minutes.
+    with Progress(console=Console(stderr=True), transient=True, speed_estimate_period=600) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def print_summary(
+    release: "Release", verification: "Verification", output: str, report: Path | None, say: Any
+) -> None:
+    """What was done, for people."""
+    sizes = release.partition.sizes.min(), release.partition.sizes.max()
+    print_result(release.manifest, sizes, verification.k, release.information_loss, output, report, say)
+
+
+def print_result(
+    manifest: dict[str, Any],
+    sizes: tuple[int, int],
+    verified_k: int,
+    loss: float,
+    output: str,
+    report: Path | None = None,
+    say: Any = None,
+) -> None:
+    """The same from its figures; `sizes` are those of the smallest and of the largest group."""
+    span_of_sizes = f"{sizes[0]}" if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}"
+    blocks = f", {manifest['blocks']} blocks" if "blocks" in manifest else ""
+    method, counted = manifest["method"], f"{manifest['records']} records in {manifest['groups']} groups"
+    lines = [
+        f"{counted} of {span_of_sizes} ({method['name']}{blocks})",
+        *([f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []),
+        f"verified on the bytes written: k = {verified_k} (asked for {manifest['k']})",
+        f"information loss: {loss:.2f} %",
+    ]
+    if output != "-":
+        from shoal.release import manifest_path
+
+        lines += [
+            f"release:  {output}",
+            f"manifest: {manifest_path(Path(output))} (for you: it can confirm guesses)",
+        ]
+    if report is not None:
+        lines += [f"report:   {report} (for you: it shows the original data)"]
+    print("\n".join(lines), file=say)
+
+
+def span(low: Any, high: Any) -> str:
+    """A range of values."""
+    if low is None:
+        return ""
+    return f"{low:g} to {high:g}" if isinstance(low, float) else f"{low} to {high}"
+
+
+def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """A plain table, as wide as the terminal; column names are text, never markup."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in header:
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    width = None if sys.stdout.isatty() else 160
+    Console(width=width, highlight=False).print(table)

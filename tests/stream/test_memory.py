@@ -1,0 +1,60 @@
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from shoal.errors import ShoalError
+from shoal.stream import memory
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("1GB", 10**9), ("800 mb", 8 * 10**8), ("1.5g", 1_500_000_000), ("1GiB", 2**30), (2 * 10**9, 2 * 10**9)],
+)
+def test_sizes_as_people_write_them(given, found):
+    assert memory.bytes_of(given) == found
+
+
+@pytest.mark.parametrize("given", ["much", "-1GB", "1 PB", "", True])
+def test_what_is_no_size_is_an_error(given):
+    with pytest.raises(ShoalError, match='memory is given as "1GB"'):
+        memory.bytes_of(given)
+
+
+def test_too_little_is_an_error_that_says_how_much():
+    with pytest.raises(ShoalError, match="at least 512 MB, not 100 MB"):
+        memory.bytes_of("100MB")
+
+
+def test_by_default_half_of_what_is_free(monkeypatch):
+    monkeypatch.setattr(memory, "free_memory", lambda: 8 * 10**9)
+    assert memory.bytes_of(None) == 4 * 10**9
+    monkeypatch.setattr(memory, "free_memory", lambda: 10)
+    assert memory.bytes_of(None) == memory.FLOOR
+
+
+def test_there_is_some_memory():
+    assert 0 < memory.free_memory() <= memory.available_memory()
+    memory.give_back()
+
+
+def test_a_file_takes_more_in_memory_than_on_the_disk(tmp_path):
+    text = b"a,b\n" + b"1,2\n" * 10_000
+    (tmp_path / "a.csv").write_bytes(text)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text))
+    table = pa.table({"a": ["the same long text, which takes little space in a file"] * 10_000})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 broken")
+    sizes = {path.name: memory.size_in_memory(path) for path in tmp_path.iterdir()}
+    assert sizes["a.csv"] == memory.BASE + memory.IN_MEMORY * len(text)
+    assert all(size > memory.BASE for size in sizes.values())
+
+
+def test_blocks_are_as_many_as_the_memory_needs():
+    most = memory.records_within(10**9, 10)
+    assert memory.blocks_for(most, 10, 5, 10**9) == 1
+    assert memory.blocks_for(most + 1, 10, 5, 10**9) == 2
+    assert memory.blocks_for(5 * most, 10, 5, 10**9) == 8
+    with pytest.raises(ShoalError, match=r"need blocks of at least .* give it [\d.]+GB"):
+        memory.blocks_for(5 * most, 10, most, 10**9)

@@ -1,0 +1,419 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from samples import tables
+from shoal.errors import ShoalError, ShoalWarning
+from shoal.methods import Microaggregator
+from shoal.parameters import Seed, Whole
+from shoal.stream import anonymize_file
+from shoal.stream.run import disk_error
+from shoal.stream.work import folder_for
+
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")
+
+ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Parts of a few records, so that small tables have many."""
+    monkeypatch.setattr(sys.modules["shoal.files.write"], "GROUP", 7)  # the package has a function of that name
+    monkeypatch.setattr("shoal.stream.source.GROUP", 7)
+    monkeypatch.setattr("shoal.stream.source.BLOCK", 256)
+    monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 5)
+    monkeypatch.setattr("shoal.stream.run.read_together", lambda blocks, m: 3)
+    monkeypatch.setattr("shoal.stream.ranks._FEW", 3)
+    monkeypatch.setattr("shoal.stream.counting.BUCKET", 4)
+
+
+def people(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "name": [f"person {number}" for number in range(n)],
+            "age": rng.integers(18, 90, n),
+            "weight": rng.normal(70, 12, n).round(1),
+            "diagnosis": [None if number % 5 == 0 else f'flu, or "{number % 7}"' for number in range(n)],
+            "room": rng.integers(0, 9, n),
+        }
+    )
+
+
+def write(table, path):
+    if path.suffix == ".csv":
+        pyarrow.csv.write_csv(table, path, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    elif path.suffix == ".parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    return path
+
+
+def in_memory(path, output, **given):
+    release = shoal.anonymize(path, **given)
+    release.write(output, overwrite=True)
+    return release
+
+
+@pytest.mark.parametrize("before", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("after", ["csv", "csv.gz", "tsv", "parquet", "arrow"])
+def test_one_block_is_the_release_in_memory_byte_for_byte(tmp_path, small_parts, before, after):
+    path = write(people(60), tmp_path / f"in.{before}")
+    release = in_memory(path, tmp_path / f"memory.{after}", k=4, **ROLES)
+    found = anonymize_file(path, tmp_path / f"stream.{after}", k=4, blocks=1, **ROLES)
+    assert (tmp_path / f"stream.{after}").read_bytes() == (tmp_path / f"memory.{after}").read_bytes()
+    mine, other = dict(found.manifest), dict(release.manifest)
+    assert mine.pop("output") | {"name": ""} == other.pop("output") | {"name": ""}
+    assert mine == other
+    assert found.information_loss == release.information_loss
+    assert (found.n_records, found.n_groups, found.blocks) == (60, release.partition.n_groups, 1)
+    assert json.loads((tmp_path / f"stream.{after}.manifest.json").read_text()) == found.manifest
+
+
+def test_columns_of_any_type_are_kept_as_in_memory(tmp_path, small_parts):
+    n = 30
+    table = pa.table(
+        {
+            "age": pa.array(range(n), pa.int16()),
+            "category": pa.array(["x", "y", None] * 10).dictionary_encode(),
+            "day": pa.array(range(n), pa.date32()),
+            "list": [[number, number] for number in range(n)],
+            "parts": [{"a": number} for number in range(n)],
+            "time": pa.array(range(n), pa.timestamp("us", "UTC")),
+            "a.b": [b"\0"] * n,
+            "empty": pa.nulls(n),
+        }
+    )
+    field = table.schema.field("day").with_metadata({"unit": "days"})
+    table = table.cast(table.schema.set(2, field)).replace_schema_metadata({"secret": "path"})
+    path = write(table, tmp_path / "in.parquet")
+    for after in ("parquet", "csv"):
+        in_memory(path, tmp_path / f"memory.{after}", k=3, quasi_identifiers="age")
+        anonymize_file(path, tmp_path / f"stream.{after}", k=3, blocks=1, quasi_identifiers="age")
+        assert (tmp_path / f"stream.{after}").read_bytes() == (tmp_path / f"memory.{after}").read_bytes()
+    with pytest.raises(ShoalError, match="columns of categories cannot be streamed into an Arrow file"):
+        anonymize_file(path, tmp_path / "stream.arrow", k=3, blocks=1, quasi_identifiers="age")
+
+
+KINDS = ("constant", "flag", "huge", "real", "tenths", "whole", "year")
+
+
+@settings(max_examples=40)
+@given(
+    tables(kinds=KINDS),
+    st.sampled_from(["csv", "parquet"]),
+    st.sampled_from(["csv", "parquet"]),
+    st.sampled_from(["zscore", "range"]),
+    st.sampled_from(["mean", "median"]),
+    st.booleans(),
+)
+def test_one_block_is_the_release_in_memory_for_any_numbers(
+    tmp_path, small_parts, case, before, after, scaling, aggregate, exact
+):
+    columns, k = case
+    path = write(pa.table(columns), tmp_path / f"in.{before}")
+    given = {"scaling": scaling, "aggregate": aggregate, "exact": exact, "quasi_identifiers": list(columns)}
+    in_memory(path, tmp_path / f"memory.{after}", k=k, **given)
+    anonymize_file(path, tmp_path / f"stream.{after}", k=k, blocks=1, overwrite=True, **given)
+    assert (tmp_path / f"stream.{after}").read_bytes() == (tmp_path / f"memory.{after}").read_bytes()
+
+
+@settings(max_examples=40)
+@given(tables(kinds=KINDS, most=40), st.integers(2, 6), st.sampled_from(["csv", "parquet"]))
+def test_many_blocks_keep_k_and_the_order(tmp_path, small_parts, case, blocks, kind):
+    columns, k = case
+    n = len(next(iter(columns.values())))
+    table = pa.table(columns | {"other": list(range(n))})
+    path, output = write(table, tmp_path / f"in.{kind}"), tmp_path / f"out.{kind}"
+    given = {"quasi_identifiers": list(columns), "confidential": ["other"]}
+    found = anonymize_file(path, output, k=k, blocks=blocks, overwrite=True, **given)
+    verified = shoal.verify(output, list(columns))
+    assert found.verified_k == verified.k >= k
+    assert found.n_records == verified.n_records == n
+    assert found.blocks <= max(1, n // (2 * k))
+    assert shoal.files.read(output).table["other"].to_pylist() == list(range(n))
+    assert not folder_for(output).exists()
+
+
+def test_blocks_are_told_in_the_manifest_and_the_loss_is_that_of_the_file(tmp_path):
+    path = write(people(300), tmp_path / "in.csv")
+    found = anonymize_file(path, tmp_path / "out.csv", k=3, blocks=4, **ROLES)
+    assert found.manifest["blocks"] == found.blocks == 4
+    before, after = (pyarrow.csv.read_csv(tmp_path / name).to_pandas() for name in ("in.csv", "out.csv"))
+    names = ROLES["quasi_identifiers"]
+    error = ((before[names] - after[names]) / before[names].std(ddof=0)).pow(2).sum().sum()
+    spread = 300 * len(names)
+    assert found.information_loss == pytest.approx(100 * error / spread)
+
+
+class StoppedError(Exception):
+    pass
+
+
+@settings(max_examples=12)
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_stopped_anywhere_it_goes_on_to_the_same_bytes(tmp_path, small_parts, first, second):
+    path, output = write(people(80), tmp_path / "in.csv"), tmp_path / "out.csv"
+    whole = tmp_path / "whole.csv"
+    if not whole.exists():
+        anonymize_file(path, whole, k=3, blocks=4, **ROLES)
+    for part in (first, second):
+
+        def stop(done, total, part=part):
+            if done >= part * total:
+                raise StoppedError
+
+        with pytest.raises(StoppedError):
+            anonymize_file(path, output, k=3, blocks=4, progress=stop, overwrite=True, **ROLES)
+        assert part == 1 or not output.exists()
+        if part == 1:
+            break
+    anonymize_file(path, output, k=3, blocks=4, overwrite=True, **ROLES)
+    assert output.read_bytes() == whole.read_bytes()
+    output.unlink()
+    output.with_name("out.csv.manifest.json").unlink()
+
+
+KILLED = """
+import sys, time, warnings
+warnings.simplefilter("ignore")
+import shoal
+
+def slowly(done, total):
+    if done > float(sys.argv[3]) * total:
+        print("here", flush=True)
+        time.sleep(60)
+
+shoal.anonymize_file(sys.argv[1], sys.argv[2], k=3, blocks=4, quasi_identifiers=["age", "weight"],
+                     confidential=["diagnosis"], identifiers=["name"], progress=slowly)
+"""
+
+
+@pytest.mark.parametrize("part", [0.6, 0.9])
+def test_killed_it_goes_on_to_the_same_bytes(tmp_path, part):
+    path, output = write(people(400), tmp_path / "in.csv"), tmp_path / "out.csv"
+    command = [sys.executable, "-c", KILLED, str(path), str(output), str(part)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"here\n"
+        process.send_signal(signal.SIGKILL)
+    assert not output.exists()
+    state = json.loads((folder_for(output) / "state.json").read_text())
+    assert state["stage"] == "cut"
+    anonymize_file(path, output, k=3, blocks=4, **ROLES)
+    anonymize_file(path, tmp_path / "whole.csv", k=3, blocks=4, **ROLES)
+    assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [
+        "in.csv", "out.csv", "out.csv.manifest.json", "whole.csv", "whole.csv.manifest.json",
+    ]  # fmt: skip
+
+
+def interrupted(path, output, part=0.7, **given):
+    def stop(done, total):
+        if done > part * total:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        anonymize_file(path, output, progress=stop, **given)
+
+
+def test_unfinished_work_with_other_settings_is_an_error_unless_it_may_be_overwritten(tmp_path):
+    path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
+    interrupted(path, output, k=3, blocks=2, **ROLES)
+    with pytest.raises(ShoalError, match=r"begun with other settings \(method, scaling\).*overwrite"):
+        anonymize_file(path, output, k=4, blocks=2, scaling="range", **ROLES)
+    assert folder_for(output).is_dir()
+    assert anonymize_file(path, output, k=4, blocks=2, overwrite=True, **ROLES).verified_k >= 4
+
+
+def test_unfinished_work_on_another_input_is_an_error(tmp_path):
+    path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
+    interrupted(path, output, k=3, blocks=2, **ROLES)
+    write(people(100, seed=1), path)
+    with pytest.raises(ShoalError, match="another content of the input"):
+        anonymize_file(path, output, k=3, blocks=2, **ROLES)
+
+
+def test_an_input_that_was_only_touched_is_the_same(tmp_path):
+    path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
+    interrupted(path, output, k=3, blocks=2, **ROLES)
+    os.utime(path, (1, 1))
+    assert anonymize_file(path, output, k=3, blocks=2, **ROLES).n_records == 100
+
+
+def test_an_input_that_changes_meanwhile_is_an_error(tmp_path):
+    path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
+
+    def change(done, total):
+        if done > total / 2:
+            os.utime(path, (1, 1))
+
+    with pytest.raises(ShoalError, match="has changed since the work began"):
+        anonymize_file(path, output, k=3, blocks=2, progress=change, **ROLES)
+    assert not output.exists()
+    assert not folder_for(output).exists()
+
+
+class Drawn(Microaggregator):
+    """Groups at random."""
+
+    _parameters = {"k": Whole(1), "random_state": Seed()}  # noqa: RUF012
+    _draws = True
+
+    def __init__(self, k=5, random_state=None):
+        self.k = k
+        self.random_state = random_state
+
+    def _group(self, X, progress):
+        labels = np.minimum(np.arange(len(X)) // self.k, len(X) // self.k - 1)
+        return np.random.default_rng(self.random_state).permutation(labels)
+
+
+def test_a_drawn_seed_is_kept_over_an_interruption(tmp_path):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    given = {"method": Drawn(k=3), "blocks": 2} | ROLES
+    interrupted(path, output, **given)
+    seed = json.loads((folder_for(output) / "state.json").read_text())["seed"]
+    assert seed is not None
+    assert anonymize_file(path, output, **given).manifest["random_state"] == seed
+    again = anonymize_file(path, tmp_path / "again.csv", random_state=seed, **given)
+    assert again.path.read_bytes() == output.read_bytes()
+    in_memory(path, tmp_path / "memory.csv", random_state=seed, method=Drawn(k=3), **ROLES)
+    anonymize_file(path, output, random_state=seed, overwrite=True, **(given | {"blocks": 1}))
+    assert output.read_bytes() == (tmp_path / "memory.csv").read_bytes()
+
+
+def test_what_is_there_is_never_overwritten_unasked_and_the_input_never(tmp_path):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    output.write_text("mine")
+    with pytest.raises(ShoalError, match="exists already"):
+        anonymize_file(path, output, k=3, blocks=2, **ROLES)
+    with pytest.raises(ShoalError, match="is the input"):
+        anonymize_file(path, path, k=3, blocks=2, overwrite=True, **ROLES)
+    assert output.read_text() == "mine"
+
+
+def test_two_runs_at_a_time_are_refused(tmp_path):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+
+    def again(done, total):
+        if done > total / 2:
+            anonymize_file(path, output, k=3, blocks=2, **ROLES)
+
+    with pytest.raises(ShoalError, match="another run is at work"):
+        anonymize_file(path, output, k=3, blocks=2, progress=again, **ROLES)
+
+
+def test_what_fits_is_done_in_memory_and_what_does_not_is_streamed(tmp_path, monkeypatch):
+    path = write(people(60), tmp_path / "in.csv")
+    seen = []
+    monkeypatch.setattr("shoal.stream.run.Stream.run", lambda *_: seen.append("streamed"))
+    found = anonymize_file(path, tmp_path / "small.csv", k=3, memory="1GB", **ROLES)
+    assert (found.blocks, found.n_groups, found.verified_k >= 3, seen) == (1, 20, True, [])
+    monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**10)
+    anonymize_file(path, tmp_path / "large.csv", k=3, memory="1GB", **ROLES)
+    assert seen == ["streamed"]
+
+
+def test_progress_rises_to_its_end(tmp_path):
+    path = write(people(60), tmp_path / "in.csv")
+    seen = []
+    anonymize_file(path, tmp_path / "out.csv", k=3, blocks=4, progress=lambda *at: seen.append(at), **ROLES)
+    done = [at for at, _ in seen]
+    assert done == sorted(done)
+    assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_the_warnings_are_those_of_a_table_in_memory(tmp_path):
+    rows = "name,age,weight,diagnosis,other\n" + "".join(f"n{i},{i},7,=flu,x\n" for i in range(20))
+    path = tmp_path / "in.csv"
+    path.write_text(rows)
+    said = []
+    for number in range(2):
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always", ShoalWarning)
+            if number:
+                anonymize_file(path, tmp_path / "b.csv", k=1, blocks=1, **ROLES)
+            else:
+                in_memory(path, tmp_path / "a.csv", k=1, **ROLES)
+        said.append([str(warning.message) for warning in noted])
+    assert said[0] == said[1]
+    assert len(said[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"quasi_identifiers": ["age", "wieght"]}, "no column 'wieght'"),
+        ({"quasi_identifiers": []}, "no quasi-identifier"),
+        ({"k": 31}, "k=31 is more than there are records \\(30\\)"),
+        ({"k": 0}, "k must be at least 1"),
+        ({"scaling": "z"}, "scaling must be one of"),
+        ({"weights": {"age": -1}}, "weight of 'age'"),
+        ({"blocks": 0}, "blocks must be at least 1"),
+        ({"memory": "1MB"}, "memory must be at least 512 MB"),
+        ({"quasi_identifiers": ["diagnosis"], "confidential": []}, "'diagnosis' holds missing values"),
+    ],
+)
+def test_bad_requests_are_one_line_and_leave_nothing(tmp_path, change, message):
+    path, output = write(people(30), tmp_path / "in.csv"), tmp_path / "out.csv"
+    with pytest.raises(ShoalError, match=message):
+        anonymize_file(path, output, **({"k": 3, "blocks": 2} | ROLES | change))
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["in.csv"]
+
+
+def test_a_full_disk_says_what_to_do():
+    assert "run the same command again" in str(disk_error(Path("x.csv"), OSError(28, "No space left on device")))
+    assert (
+        str(disk_error(Path("x.csv"), OSError(5, "Input/output error")))
+        == "cannot write x.csv: Input/output error"
+    )
+
+
+def test_a_full_disk_keeps_the_work(tmp_path, monkeypatch):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    with monkeypatch.context() as patch:
+
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        patch.setattr("shoal.stream.run.Writer.write", full)
+        with pytest.raises(ShoalError, match="is full"):
+            anonymize_file(path, output, k=3, blocks=2, **ROLES)
+    assert json.loads((folder_for(output) / "state.json").read_text())["stage"] == "cut"
+    assert anonymize_file(path, output, k=3, blocks=2, **ROLES).verified_k >= 3
+
+
+def test_what_is_not_k_anonymous_as_written_is_never_released(tmp_path, monkeypatch):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    real = shoal.stream.writing.texts_of
+    monkeypatch.setattr(
+        "shoal.stream.writing.texts_of",
+        lambda column, codes, sign: [f"{text}{number}" for number, text in enumerate(real(column, codes, sign))],
+    )
+    with pytest.raises(ShoalError, match="only 1-anonymous"):
+        anonymize_file(path, output, k=3, blocks=2, **ROLES)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["in.csv"]
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_the_manifest_says_what_auto_chose_for_the_blocks(tmp_path, blocks):
+    path, output = write(people(200), tmp_path / "in.csv"), tmp_path / "out.csv"
+    method = anonymize_file(path, output, k=3, blocks=blocks, method="auto", **ROLES).manifest["method"]
+    assert method["name"] == "Auto"
+    assert method["chosen"]["name"] == "Blocked"
+    assert "rounds of exchanges" in method["reason"]

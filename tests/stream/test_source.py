@@ -1,0 +1,146 @@
+import gzip
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import ShoalError
+from shoal.files import read
+from shoal.stream import source
+from shoal.stream.source import Input, look
+
+NONE = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
+
+
+def nothing(done, total):
+    pass
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    monkeypatch.setattr(source, "GROUP", 3)
+    monkeypatch.setattr(source, "BLOCK", 300)
+
+
+def streamed(path, **given):
+    """All records of a file, put together again."""
+    found = look(path, NONE | given, nothing)
+    parts = list(found.tables(found.columns, nothing))
+    assert all(part.num_rows == source.GROUP for part in parts[:-1])
+    return found, pa.concat_tables(parts)
+
+
+TEXTS = {
+    "plain": b"a,b\n1,2\n3,4\n5,6\n7,8\n",
+    "dos": b"a;b\r\n1,5;2\r\n3,0;x\r\n",
+    "mac": b"a,b\r1,2\r3,4\r",
+    "latin": "a,b\nGöteborg,2\nParis,4\n".encode("latin-1"),
+    "utf-16": "a,b\nGöteborg,2\nParis,4\n".encode("utf-16"),
+    "marked": "a,b\nGöteborg,2\n".encode("utf-8-sig"),
+    "quoted": b'a,b\n"1\n,""x",2\n\'3,4\n',
+    "alone": b"\n\na\n1\n\n2\n\n\n3\n\n\n",
+    "blank lines": b"a,b\n1,2\n\n3,4\n",
+    "no last line end": b"a,b\n1,2\n3,4",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(TEXTS))
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_csv_file_is_read_as_in_one_piece(tmp_path, small_parts, kind, zipped):
+    path = tmp_path / "a.csv"
+    path.write_bytes(gzip.compress(TEXTS[kind]) if zipped else TEXTS[kind])
+    whole = read(path)
+    found, table = streamed(path)
+    assert found.dialect == whole.dialect
+    assert found.sha256 == whole.sha256
+    assert table.to_pydict() == whole.text.to_pydict()
+    assert Input.from_dict(found.as_dict()) == found
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.text(st.sampled_from('ab1\n\r",; é'), max_size=6), min_size=1, max_size=12),
+    st.sampled_from(["utf-8", "utf-16", "cp1252"]),
+)
+def test_any_text_is_read_as_in_one_piece(tmp_path, monkeypatch, lines, encoding):
+    monkeypatch.setattr(source, "GROUP", 2)
+    path = tmp_path / "a.csv"
+    path.write_bytes("\n".join(["x", *lines, ""]).encode(encoding))
+    try:
+        whole = read(path)
+    except ShoalError:
+        with pytest.raises(ShoalError):
+            streamed(path)
+        return
+    found, table = streamed(path)
+    assert found.dialect == whole.dialect
+    assert table.to_pydict() == whole.text.to_pydict()
+
+
+@pytest.mark.parametrize(
+    ("content", "given"),
+    [
+        (b"", {}),
+        (b" \n ", {}),
+        (b"a,b\n", {}),
+        (b"a,a\n1,2\n", {}),
+        (b"a,b\n1,2\n1,2,3\n", {}),
+        (b"a,b\n1,\x00\n", {}),
+        (b"PK\x03\x04zip", {}),
+        (b"a\n\xff\n", {"encoding": "utf-8"}),
+        (b"a\n1\n", {"encoding": "klingon"}),
+        (b"\x1f\x8bbroken", {}),
+    ],
+)
+def test_the_errors_are_those_of_a_file_in_one_piece(tmp_path, content, given):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    with pytest.raises(ShoalError) as whole:
+        read(path, **given)
+    with pytest.raises(ShoalError) as parts:
+        streamed(path, **given)
+    assert str(parts.value) == str(whole.value)
+
+
+def test_parquet_and_arrow_are_read_in_parts(tmp_path, small_parts):
+    table = pa.table({"a": range(10), "b": pa.array(list("xyxyxyxyxy")).dictionary_encode()})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=4)
+    with pa.ipc.new_stream(tmp_path / "b.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=4)
+    for path in sorted(tmp_path.iterdir()):
+        found, back = streamed(path)
+        assert back.equals(table)
+        assert found.schema().equals(table.schema)
+        assert found.sha256 == read(path).sha256
+        with pytest.raises(ShoalError, match="no delimiter"):
+            look(path, NONE | {"delimiter": ";"}, nothing)
+        path.write_bytes(path.read_bytes()[:40])
+        with pytest.raises(ShoalError, match="is not a readable"):
+            look(path, NONE, nothing)
+
+
+def test_what_is_not_there_or_no_file(tmp_path):
+    with pytest.raises(ShoalError, match="there is no file"):
+        look(tmp_path / "x.csv", NONE, nothing)
+    with pytest.raises(ShoalError, match="is a folder"):
+        look(tmp_path, NONE, nothing)
+
+
+def test_a_file_that_changes_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n1,2\n")
+    found = look(path, NONE, nothing)
+    path.write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(ShoalError, match="has changed"):
+        list(found.tables(["a"], nothing))
+
+
+def test_only_the_columns_asked_for_are_read(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1,2,3\n")
+    (table,) = look(path, NONE, nothing).tables(["c", "a"], nothing)
+    assert table.to_pydict() == {"a": ["1"], "c": ["3"]}

@@ -1,0 +1,57 @@
+import json
+
+import pytest
+
+from shoal.errors import ShoalError
+from shoal.files import Dialect
+from shoal.stream.columns import Column
+from shoal.stream.groups import Done
+from shoal.stream.source import Input
+from shoal.stream.work import Work, unfinished
+
+
+def source(folder):
+    return Input(folder / "in.csv", "csv", 1, 2, "abc", ("x",), Dialect(";"))
+
+
+def test_work_is_remembered(tmp_path):
+    work = Work(tmp_path / "out.csv")
+    column = Column("x", "boolean", 1.0, spelling=("no", "yes"), centre=0.1)
+    with work.locked():
+        work.begin({"k": 3}, 5, source(tmp_path))
+        work.save(stage="scanned", blocks=2, columns=work.keep_columns([column]))
+        (work.folder / "numbers").write_text("")
+        work.finish(1, Done(3, 1, 3, 3, [0.5], [1.5], {}), work.folder / "numbers")
+    again = Work(tmp_path / "out.csv")
+    assert again.reached("scanned")
+    assert not again.reached("cut")
+    assert again.columns() == [column]
+    assert (again.done(0), again.done(1).sse) == (None, [0.5])
+    assert Input.from_dict(again.state["input"]) == source(tmp_path)
+    assert "1 of 2 blocks" in unfinished(tmp_path / "out.csv")
+    assert work.folder.stat().st_mode & 0o077 == 0
+
+
+def test_no_work_leaves_no_folder(tmp_path):
+    work = Work(tmp_path / "out.csv")
+    with work.locked():
+        assert work.stage is None
+    assert list(tmp_path.iterdir()) == []
+    assert unfinished(tmp_path / "out.csv") is None
+
+
+def test_a_broken_state_is_no_state(tmp_path):
+    work = Work(tmp_path / "out.csv")
+    for text in ("{", json.dumps({"version": 0, "stage": "cut"})):
+        work.folder.mkdir(exist_ok=True)
+        (work.folder / "state.json").write_text(text)
+        assert Work(tmp_path / "out.csv").stage is None
+
+
+def test_only_one_works_at_a_time(tmp_path):
+    with (
+        Work(tmp_path / "out.csv").locked(),
+        pytest.raises(ShoalError, match="another run is at work"),
+        Work(tmp_path / "out.csv").locked(),
+    ):
+        pass

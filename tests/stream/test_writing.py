@@ -1,0 +1,41 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal.errors import ShoalError
+from shoal.stream.columns import Column
+from shoal.stream.spill import SpillWriter
+from shoal.stream.writing import Formulas, Released, texts_of, typed_as
+
+COLUMN = Column("x", "float64", 1.0, units=True, decimals=1, origin=-5)
+
+
+def test_blocks_are_put_together_in_the_order_of_the_file(tmp_path):
+    for block in range(3):
+        rows = np.arange(block, 20, 3)
+        with SpillWriter(tmp_path / f"{block}", [np.int64, np.int64], 2) as writer:
+            writer.write([rows, rows * 10])
+    released = Released([tmp_path / f"{block}" for block in range(3)], [COLUMN])
+    assert [released.take(n)[0].tolist() for n in (7, 1, 12)] == [
+        list(range(0, 70, 10)), [70], list(range(80, 200, 10)),
+    ]  # fmt: skip
+    with pytest.raises(ShoalError, match="it has changed"):
+        released.take(1)
+
+
+def test_released_numbers_are_spelled_as_in_memory():
+    assert texts_of(COLUMN, np.array([5, 0, 5, 17]), ",") == ["0,0", "-0,5", "0,0", "1,2"]
+
+
+def test_the_first_formulas_are_listed():
+    found = Formulas()
+    for start in (0, 4, 8):
+        found.add(["=1", "-2", "@x", "a"], ".", start)
+    assert found.count == 6
+    assert found.listed() == "1, 3, 5, 7, 9 and 1 more"
+
+
+def test_text_gets_its_type():
+    assert typed_as(pa.chunked_array([["1,5"]]), "double", ",").to_pylist() == [1.5]
+    assert typed_as(pa.chunked_array([["15"]]), "int64", ",").to_pylist() == [15]
+    assert typed_as(pa.chunked_array([["x"]]), "string", ",").to_pylist() == ["x"]
