@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.allocation import Allocation, allocate
+    from shoal.bounds import Bounding, LowerBound, lower_bound
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
     from shoal.measures import l_e, l_sse
@@ -36,12 +37,14 @@ __version__ = "0.1.0"
 # Loaded at first use, so that `import shoal` and the command line start at once.
 _HOMES = {
     "Allocation": "shoal.allocation",
+    "Bounding": "shoal.bounds",
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
     "GSMST2": "shoal.methods",
     "Genetic": "shoal.methods",
     "IMHM": "shoal.methods",
+    "LowerBound": "shoal.bounds",
     "MDAV": "shoal.methods",
     "MSTPartition": "shoal.methods",
     "MuApprox": "shoal.methods",
@@ -61,6 +64,7 @@ _HOMES = {
     "inspect": "shoal.inspection",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",
+    "lower_bound": "shoal.bounds",
     "verify": "shoal.verification",
 }
 
@@ -75,7 +79,9 @@ __all__ = [
     "TFRP",
     "VMDAV",
     "Allocation",
+    "Bounding",
     "Genetic",
+    "LowerBound",
     "MSTPartition",
     "MuApprox",
     "Optimal",
@@ -91,6 +97,7 @@ __all__ = [
     "inspect",
     "l_e",
     "l_sse",
+    "lower_bound",
     "verify",
 ]
 

@@ -23,6 +23,7 @@ Int = NDArray[np.int64]
 _RANGE = 0.15  # how far a price may go from the best so far, as a part of it
 _WIDEST = 5.0
 _NARROWER = 0.7
+_WIDER = 1.5
 _ROUNDS = 40  # of quick looks before the first search
 _FACTORS = (0.7, 0.8, 0.86, 0.9, 0.93, 0.96, 0.98, 1.0)  # of the prices
 _LEVELS = (1.0, 0.95, 0.9, 0.85, 0.8)  # of the SSE known, to begin with
@@ -31,7 +32,7 @@ _SAMPLE = 40  # anchors from which the time of a search is estimated
 _CUTS_AT_ONCE = 250
 _MOST_CUTS = 2500
 _VIOLATION = 0.02
-_CLOSE = 2e-4  # the part of the linear program's value that may be missing before cuts are added
+_CLOSE = 1e-3  # the part of the linear program's value that may be missing before cuts are added
 
 
 @dataclass
@@ -176,10 +177,11 @@ class Generation:
                     step -= 1
                 continue
             floor = pure
+            held_back = held > 1e-3 and self.range < _WIDEST
+            if held_back and gain > 0:
+                self.range *= _WIDER
             if self.value - self.bound < _CLOSE * self.value or (new == 0 and gain <= 0):
-                if held > 1e-3 and self.range < _WIDEST:
-                    self.range *= 2
-                elif not self.cut():
+                if not self.cut() and not held_back:
                     return
             elif gain <= 0:
                 self.range *= _NARROWER
@@ -203,6 +205,8 @@ class Generation:
 
         That is, no longer than all so far, or than somewhat less than half the time left.
         """
+        if before == len(_FACTORS) - 2:
+            return before + 1
         now = monotonic()
         budget = max(_SHORT, now - self.began)
         if self.bound > 0 and isfinite(self.until):

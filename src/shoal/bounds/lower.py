@@ -217,7 +217,7 @@ class Bounding:
         goal = self._upper() if self._labels is not None else 1.4 * float(shares.sum())
         for better in split(self._X, self.k, self._high, goal):
             if better is not None:
-                shares = better.record
+                shares = better
                 self._raise(float(shares.sum()), float(np.abs(shares).sum()), "splitting")
             yield
         return shares

@@ -4,6 +4,7 @@ It only proposes prices and fines, so it may stop early: prices from the middle 
 than those of a corner. Each price is kept in a range; two slack columns per row, at its ends, see to that.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,8 +12,12 @@ from numpy.typing import NDArray
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+Solver = Callable[[Float], Float]
+Factor = Callable[[Float], Solver]
 
 _STEPS = 80
+_RIDGE = 1e-13
+_SPARSE = 1500  # above so many rows the matrix may be better kept sparse
 _SHORT = 0.99  # of the way to the border that a step goes
 
 
@@ -27,7 +32,7 @@ class Solution(NamedTuple):
 def interior_point(table: Any, right: Float, costs: Float, tolerance: float) -> Solution:
     """Minimise costs @ x with table @ x = right, x >= 0, to a relative gap; table is a csc_array, its rows rising.
 
-    Mehrotra's predictor and corrector, with a dense Cholesky factor of the normal equations.
+    Mehrotra's predictor and corrector on the normal equations.
     """
     from threadpoolctl import threadpool_limits
 
@@ -35,21 +40,52 @@ def interior_point(table: Any, right: Float, costs: Float, tolerance: float) -> 
         return _interior_point(table, right, costs, tolerance)
 
 
-def _interior_point(table: Any, right: Float, costs: Float, tolerance: float) -> Solution:
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+def dense_factor(table: Any) -> Factor:
+    """A Cholesky factor of table @ diag(weights) @ table.T, for any weights, as what solves with it."""
+    from scipy.linalg import cho_factor, cho_solve
 
     from shoal.kernels.normal import fill_normal
 
     starts, rows = table.indptr.astype(np.int64), table.indices.astype(np.int64)
-    transposed = table.T.tocsr()
-    matrix = np.empty((len(right), len(right)))
-    diagonal = np.arange(len(right))
+    matrix = np.empty((table.shape[0], table.shape[0]))
+    diagonal = np.arange(len(matrix))
 
-    def factor(weights: Float) -> Any:
+    def factor(weights: Float) -> Solver:
         fill_normal(starts, rows, table.data, weights, matrix)
-        matrix[diagonal, diagonal] += 1e-13 * matrix[diagonal, diagonal].max()
-        return cho_factor(matrix, lower=True, check_finite=False)
+        matrix[diagonal, diagonal] += _RIDGE * matrix[diagonal, diagonal].max()
+        found = cho_factor(matrix, lower=True, check_finite=False)
+        return lambda right: cho_solve(found, right, check_finite=False)
 
+    return factor
+
+
+def sparse_factor(table: Any) -> Factor:
+    """The same for a table of many rows whose groups lie apart from each other."""
+    from scipy.sparse import csc_array, diags_array
+    from scipy.sparse.linalg import splu
+
+    transposed = table.T.tocsr()
+
+    def factor(weights: Float) -> Solver:
+        matrix = csc_array((table @ diags_array(weights)) @ transposed)
+        ridge = diags_array(np.full(matrix.shape[0], _RIDGE * matrix.diagonal().max()))
+        found = splu(
+            csc_array(matrix + ridge),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+        return lambda right: np.asarray(found.solve(right))
+
+    return factor
+
+
+def _interior_point(table: Any, right: Float, costs: Float, tolerance: float) -> Solution:
+    from scipy.linalg import LinAlgError
+
+    transposed = table.T.tocsr()
+    sparse = len(right) > _SPARSE and (abs(table) @ abs(transposed)).nnz < 0.05 * len(right) ** 2
+    factor = (sparse_factor if sparse else dense_factor)(table)
     x, y, z = start_of(table, transposed, right, costs, factor(np.ones(len(costs))))
     size_right, size_costs = 1 + np.abs(right).max(), 1 + np.abs(costs).max()
     for _ in range(_STEPS):
@@ -63,12 +99,12 @@ def _interior_point(table: Any, right: Float, costs: Float, tolerance: float) ->
             break
         weights = x / z
         try:
-            factored = factor(weights)
-        except LinAlgError:
+            solved = factor(weights)
+        except (LinAlgError, RuntimeError):  # singular, as far as doubles can tell
             break
 
         def direction(aim: Float) -> tuple[Float, Float, Float]:
-            dy = cho_solve(factored, missing + table @ (weights * unpriced - aim / z), check_finite=False)  # noqa: B023
+            dy = solved(missing + table @ (weights * unpriced - aim / z))  # noqa: B023
             dz = unpriced - transposed @ dy  # noqa: B023
             return (aim - x * dz) / z, dy, dz  # noqa: B023
 
@@ -83,12 +119,10 @@ def _interior_point(table: Any, right: Float, costs: Float, tolerance: float) ->
     return Solution(x, y, float(costs @ x))
 
 
-def start_of(table: Any, transposed: Any, right: Float, costs: Float, factored: Any) -> tuple[Float, Float, Float]:
+def start_of(table: Any, transposed: Any, right: Float, costs: Float, solved: Solver) -> tuple[Float, Float, Float]:
     """Mehrotra's starting point."""
-    from scipy.linalg import cho_solve
-
-    x = transposed @ cho_solve(factored, right)
-    y = cho_solve(factored, table @ costs)
+    x = transposed @ solved(right)
+    y = solved(table @ costs)
     z = costs - transposed @ y
     x += max(-1.5 * x.min(), 0.0) + 1e-3
     z += max(-1.5 * z.min(), 0.0) + 1e-3

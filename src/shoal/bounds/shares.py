@@ -7,7 +7,6 @@ which subgradient steps approach.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +20,6 @@ _MEMORY = 0.7  # how much of the direction before stays
 _PATIENCE = 15  # steps without gain before they are made shorter
 _SHORTER = 0.7
 _SHORTEST = 1e-4
-
-
-class Shares(NamedTuple):
-    """A price for each record that no group can undercut; their sum is a lower bound."""
-
-    record: Float
-    final: bool  # whether more steps would not help
 
 
 def halved(X: Float, k: int, high: int) -> Iterator[Float]:
@@ -55,8 +47,8 @@ def neighbours_to_split(n: int, k: int) -> int:
     return min(wanted, most) if most >= min(k, 12) else 0
 
 
-def split(X: Float, k: int, high: int, goal: float) -> Iterator[Shares | None]:
-    """Ever better shares; `goal` is about the SSE that they should come to, and only sets the length of the steps."""
+def split(X: Float, k: int, high: int, goal: float) -> Iterator[Float | None]:
+    """Ever better shares, None for a step without gain; `goal` is about the SSE that they should come to, and only sets the length of the steps."""
     from shoal.kernels.neighbours import fill_neighbours
     from shoal.kernels.tree import build_tree
     from shoal.kernels.views import count_ends, fill_ends, least_views
@@ -85,7 +77,7 @@ def split(X: Float, k: int, high: int, goal: float) -> Iterator[Shares | None]:
         idle = 0 if total > best + 1e-5 * abs(best) else idle + 1
         if total > best:
             best = total
-            yield Shares(least.copy(), final=False)
+            yield least.copy()
         else:
             yield None
         if idle > _PATIENCE:

@@ -61,7 +61,7 @@ def groups_around(
                     for p in range(s):
                         centre[j] += rows[chosen[p], j]
                     centre[j] /= s
-                if not total < before - 1e-9 * abs(before):
+                if not total < before:
                     break
                 before = total
             cost, price = 0.0, 0.0
