@@ -29,6 +29,7 @@ _FACTORS = (0.7, 0.8, 0.86, 0.9, 0.93, 0.96, 0.98, 1.0)  # of the prices
 _LEVELS = (1.0, 0.95, 0.9, 0.85, 0.8)  # of the SSE known, to begin with
 _SHORT = 2.0  # seconds of a first search
 _SAMPLE = 40  # anchors from which the time of a search is estimated
+_PATIENCE = 20  # searches without gain before it ends
 _CUTS_AT_ONCE = 250
 _MOST_CUTS = 2500
 _VIOLATION = 0.02
@@ -74,7 +75,7 @@ class Generation:
     def reduced(self) -> Float:
         """What each known group costs more than its prices and fines."""
         prices, costs = self.duals.prices, np.array(self.costs)
-        return costs - np.array([prices[group].sum() for group in self.members])
+        return np.asarray(costs - np.array([prices[group].sum() for group in self.members]))
 
     def propose(self, tolerance: float) -> float:
         """New prices and fines from the linear program; how much its ranges hold it back."""
@@ -157,7 +158,7 @@ class Generation:
 
     def prove(self) -> Iterator[None]:
         """Complete searches, as close to the proposed prices as time seems to allow; in between, better prices."""
-        step, held = -1, 0.0
+        step, held, idle = -1, 0.0, 0
         pure = Floor(self.shares, np.zeros(len(self.shares)))
         floor = pure
         while True:
@@ -177,6 +178,9 @@ class Generation:
                     step -= 1
                 continue
             floor = pure
+            idle = 0 if gain > 1e-7 * self.bound else idle + 1
+            if idle == _PATIENCE:
+                return
             held_back = held > 1e-3 and self.range < _WIDEST
             if held_back and gain > 0:
                 self.range *= _WIDER
@@ -197,7 +201,9 @@ class Generation:
         bound = search.bound(floor)
         if bound > self.bound:
             self.bound, self.centre = bound, self.duals.prices
-            self.size = float(self.points.weights @ np.abs(search.duals.prices)) + 2 * float(search.duals.fines.sum())
+            self.size = float(self.points.weights @ np.abs(search.duals.prices)) + 2 * float(
+                search.duals.fines.sum()
+            )
             self.stage = "cuts" if len(self.cuts) else "prices"
 
     def closest(self, before: int) -> Generator[None, None, int]:
@@ -238,7 +244,9 @@ def scaled(duals: Duals, factor: float) -> Duals:
     return Duals(duals.prices * factor, duals.cuts, duals.fines * factor)
 
 
-def violated(members: list[Int], used: Float, single: NDArray[np.bool_], known: set[tuple[int, ...]]) -> list[list[int]]:
+def violated(
+    members: list[Int], used: Float, single: NDArray[np.bool_], known: set[tuple[int, ...]]
+) -> list[list[int]]:
     """The new cuts that the solution breaks most; only points of one record are cut."""
     amount: dict[int, dict[int, float]] = {}
     holding: dict[int, list[int]] = {}

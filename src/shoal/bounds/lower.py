@@ -7,7 +7,7 @@ Stages: each record's share ("shares"), distances divided unequally ("splitting"
 ("prices"), with cuts ("cuts"). Fewer than 2k records, k = 1, one varying attribute: the optimum itself ("exact").
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from math import inf, isfinite
 from time import monotonic
 from typing import Self
@@ -44,7 +44,7 @@ class LowerBound(float):
     def __repr__(self) -> str:
         return f"LowerBound({float(self)!r}, stage={self.stage!r}, seconds={self.seconds:.3g})"
 
-    def __getnewargs__(self) -> tuple[float, str, float]:
+    def __getnewargs__(self) -> tuple[float, str, float]:  # type: ignore[override]
         return float(self), self.stage, self.seconds
 
 
@@ -68,7 +68,7 @@ def lower_bound(
     seconds : float
         When to stop. The bound rises with time; 0 gives what can be had at once.
     partition : array of labels, optional
-        A good partition, if one is known. It makes no difference to what is valid, only to how fast the bound rises.
+        A good partition, if one is known. It changes only how fast the bound rises, not what is valid.
     n_jobs : int
         On how many cores the search for groups runs.
     progress : callable, optional
@@ -119,7 +119,9 @@ class Bounding:
         """Take the labels of a good partition; its SSE and its groups help later stages."""
         labels = np.unique(np.asarray(partition), return_inverse=True)[1].reshape(-1)
         if len(labels) != self._n or np.bincount(labels).min() < self.k:
-            raise ShoalError(f"a partition must have a label for each of the {self._n} records and groups of k or more")
+            raise ShoalError(
+                f"a partition must have a label for each of the {self._n} records and groups of k or more"
+            )
         self._labels = labels
         self.learn_groups(np.flatnonzero(labels == group).tolist() for group in range(labels.max() + 1))
 
@@ -181,7 +183,7 @@ class Bounding:
         if bound > self.bound:
             self.bound = LowerBound(bound, stage, self._spent)
 
-    def _stages(self) -> Iterator[None]:
+    def _stages(self) -> Generator[None, None, None]:
         """From the simple cases to the hard one; a step at a time."""
         n, m = self._X.shape
         if self.k == 1 or m == 0:
@@ -204,7 +206,7 @@ class Bounding:
         self._raise(sse * (1 - 1e-9), sse, "exact")
         self.bound = LowerBound(self.bound, "exact", self._spent)
 
-    def _shares(self) -> Iterator[None]:
+    def _shares(self) -> Generator[None, None, Float]:
         """Each record's share, then with the distances divided ever better."""
         from shoal.bounds.shares import halved, neighbours_to_split, split
 

@@ -1,7 +1,7 @@
 """The linear program over the groups known so far, by an interior-point method.
 
-It only proposes prices and fines, so it may stop early: prices from the middle of all good ones lead to fewer rounds
-than those of a corner. Each price is kept in a range; two slack columns per row, at its ends, see to that.
+It only proposes prices and fines, so it may stop early: prices from the middle of all good ones lead to fewer
+rounds than those of a corner. Each price is kept in a range; two slack columns per row, at its ends, see to that.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def interior_point(table: Any, right: Float, costs: Float, tolerance: float) -> 
 
     Mehrotra's predictor and corrector on the normal equations.
     """
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with threadpool_limits(1):  # a second thread that has to wait for a core costs more than it gains
         return _interior_point(table, right, costs, tolerance)
@@ -119,7 +119,9 @@ def _interior_point(table: Any, right: Float, costs: Float, tolerance: float) ->
     return Solution(x, y, float(costs @ x))
 
 
-def start_of(table: Any, transposed: Any, right: Float, costs: Float, solved: Solver) -> tuple[Float, Float, Float]:
+def start_of(
+    table: Any, transposed: Any, right: Float, costs: Float, solved: Solver
+) -> tuple[Float, Float, Float]:
     """Mehrotra's starting point."""
     x = transposed @ solved(right)
     y = solved(table @ costs)
@@ -136,12 +138,14 @@ def reach(values: Float, change: Float) -> float:
     return min(1.0, float((-values[falling] / change[falling]).min())) if falling.any() else 1.0
 
 
-def master(members: list[Int], costs: Float, weights: Int, cuts: Int, low: Float, high: Float) -> tuple[Any, Float]:
+def master(
+    members: list[Int], costs: Float, weights: Int, cuts: Int, low: Float, high: Float
+) -> tuple[Any, Float]:
     """The table of the linear program and its costs.
 
     members are the rows of each group, rising, a row repeated for equal records; weights how often each row has to
-    be covered. cuts (three rows each) come below, for the groups that hold two or more of the three. low and high are
-    the ranges of the prices.
+    be covered. cuts (three rows each) come below, for the groups that hold two or more of the three. low and high
+    are the ranges of the prices.
     """
     from scipy.sparse import csc_array, eye_array, hstack, vstack
 

@@ -24,7 +24,11 @@ _SLICE = 0.25  # seconds between two chances to stop
 _NODES = 200_000  # steps of one search, about a second
 _ROOM = 512  # groups that one search can find
 _BROUGHT = 3  # of which so many are kept
-_EASIER = (0.02, 0.08, 0.3)  # where a search is too long: what is left open, as a part of k times the anchor's price
+_EASIER = (
+    0.02,
+    0.08,
+    0.3,
+)  # where a search is too long: what is left open, as a part of k times the anchor's price
 _NEAR = 256
 _SIZES = 12  # how many group sizes the quick look tries at most
 _MOVES = 12  # of a centre

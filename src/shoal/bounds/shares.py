@@ -1,9 +1,9 @@
 """The two cheap bounds: each record's share, and shares with the distances divided unequally.
 
-The SSE of a group of s records is the sum of its pairs' squared distances over s. With each distance divided between
-its two ends, a record's part of any group is at least its s - 1 cheapest ends over s, for the worst s. The sum of
-these parts is a lower bound however the distances are divided: halved, or so that their sum is as large as possible,
-which subgradient steps approach.
+The SSE of a group of s records is the sum of its pairs' squared distances over s. With each distance divided
+between its two ends, a record's part of any group is at least its s - 1 cheapest ends over s, for the worst s. The
+sum of these parts is a lower bound however the distances are divided: halved, or so that their sum is as large as
+possible, which subgradient steps approach.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,10 @@ def neighbours_to_split(n: int, k: int) -> int:
 
 
 def split(X: Float, k: int, high: int, goal: float) -> Iterator[Float | None]:
-    """Ever better shares, None for a step without gain; `goal` is about the SSE that they should come to, and only sets the length of the steps."""
+    """Ever better shares, None for a step without gain.
+
+    `goal` is about the SSE that they should come to; only the length of the steps depends on it.
+    """
     from shoal.kernels.neighbours import fill_neighbours
     from shoal.kernels.tree import build_tree
     from shoal.kernels.views import count_ends, fill_ends, least_views

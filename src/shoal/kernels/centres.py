@@ -1,7 +1,7 @@
 """Groups around moving centres: a quick look for groups that cost less than their prices.
 
-The SSE of a group is the least sum of squared distances to any point. So for a centre the best group of s records is
-the s with the smallest squared distance less price; then the centre moves to their mean, until nothing changes.
+The SSE of a group is the least sum of squared distances to any point. So for a centre the best group of s records
+is the s with the smallest squared distance less price; then the centre moves to their mean, until nothing changes.
 """
 
 import numpy as np

@@ -3,8 +3,8 @@
 A group belongs to its first record, its anchor; the search goes through the sizes of the groups of one anchor.
 The SSE of a group of s records is the sum of its pairs' squared distances over s, so each record that is
 added costs its distances to those already there, over s, less its price. What the records still to come cost each
-other is at least half their smallest distances. Where few records are left to choose from, a closer look counts the
-whole rest as each of them would see it. Nothing is passed over whose bound is below the limit.
+other is at least half their smallest distances. Where few records are left to choose from, a closer look counts
+the whole rest as each of them would see it. Nothing is passed over whose bound is below the limit.
 
 Cuts: a group that holds two or all of three given records pays a fine, on top of its SSE.
 """
@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
-
 
 CLOSE = 160  # up to so many records to choose from are looked at more closely
 
@@ -121,7 +120,9 @@ def groups_below(
     sizes: Array,
     costs: Array,
 ) -> tuple[int, int, float]:
-    """The groups of an anchor with an SSE below `dearest` that with fines less prices less toll is below the limit.
+    """The groups of an anchor with an SSE below `dearest` whose reduced cost is below the limit.
+
+    The reduced cost is the SSE and the fines, less prices, less toll.
 
     Fills members, sizes and costs (the SSE), and returns how many groups there are, the nodes visited, and the
     lowest reduced cost seen. With `tighten` a group lowers the limit for its size to its own. Where the nodes

@@ -1,7 +1,8 @@
 """What a group costs as each of its records sees it: the cheap lower bounds.
 
-The SSE of s records is the sum of their pairs' squared distances over s. Divide each distance between its two ends, in
-halves or in any other way; then a record's part of the SSE is at least that of its s - 1 cheapest ends, over s.
+The SSE of s records is the sum of their pairs' squared distances over s. Divide each distance between its two
+ends, in halves or in any other way; then a record's part of the SSE is at least that of its s - 1 cheapest ends,
+over s.
 """
 
 import numpy as np
@@ -58,7 +59,7 @@ def fill_ends(near: Array, starts: Array, edges: Array, signs: Array, lengths: A
 
 @kernel
 def count_ends(near: Array, counts: Array) -> None:
-    """How many ends each record has: its neighbours, and those whose neighbour it is without having them as one."""
+    """How many ends each record has: its neighbours, and those whose neighbour it is in one direction only."""
     n, known = near.shape
     for i in range(n):
         for p in range(known):
