@@ -979,3 +979,26 @@ def weighted_distortion(X, labels, weights):
         centre = [math.fsum(weights[i] * X[i][j] for i in members) / mass for j in range(len(X[0]))]
         total += [weights[i] * squared_distance(X[i], centre) for i in members]
     return math.fsum(total)
+
+
+def shares(X, k, high, known):
+    """Each record's least part of a group of k to `high`: half its smallest distances over the size.
+
+    Only the `known` smallest are known; further ones count as the last of these.
+    """
+    X = plain(X)
+    found = []
+    for i, x in enumerate(X):
+        d2 = sorted(squared_distance(x, y) for j, y in enumerate(X) if j != i)[:known]
+        d2 += [d2[-1]] * high
+        found.append(min(math.fsum(d2[: s - 1]) / (2 * s) for s in range(k, high + 1)))
+    return found
+
+
+def views(cost, far, n, low, high):
+    """Each record's least part of a group, where pair (i, j) costs record i cost[i, j], or else half of far[i]."""
+    found = []
+    for i in range(n):
+        ends = sorted([cost[i, j] for j in range(n) if (i, j) in cost] + [far[i] / 2] * high)
+        found.append(min(math.fsum(ends[: s - 1]) / s for s in range(low, high + 1)))
+    return found

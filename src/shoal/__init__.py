@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.allocation import Allocation, allocate
+    from shoal.bounds import Bounding, LowerBound, lower_bound
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
     from shoal.measures import l_e, l_sse
@@ -40,6 +41,7 @@ _HOMES = {
     "Allocation": "shoal.allocation",
     "Auto": "shoal.scale",
     "Blocked": "shoal.scale",
+    "Bounding": "shoal.bounds",
     "CBFS": "shoal.methods",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
@@ -47,6 +49,7 @@ _HOMES = {
     "GSMST2": "shoal.methods",
     "Genetic": "shoal.methods",
     "IMHM": "shoal.methods",
+    "LowerBound": "shoal.bounds",
     "MDAV": "shoal.methods",
     "MSTPartition": "shoal.methods",
     "MuApprox": "shoal.methods",
@@ -69,6 +72,7 @@ _HOMES = {
     "inspect": "shoal.inspection",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",
+    "lower_bound": "shoal.bounds",
     "verify": "shoal.verification",
 }
 
@@ -86,7 +90,9 @@ __all__ = [
     "Auto",
     "Blocked",
     "FileRelease",
+    "Bounding",
     "Genetic",
+    "LowerBound",
     "MSTPartition",
     "MuApprox",
     "Optimal",
@@ -105,6 +111,7 @@ __all__ = [
     "inspect",
     "l_e",
     "l_sse",
+    "lower_bound",
     "verify",
 ]
 

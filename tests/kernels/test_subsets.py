@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import naive
-from shoal.kernels.subsets import groups_below, halve
+from shoal.kernels.subsets import Fines, groups_below, halve, no_fines
 from shoal.methods.optimal import new_problem
 
 
-def search(problem, prices, toll, anchor, limit, tighten=False, nodes=10**6, room=10_000):
+def search(problem, prices, toll, anchor, limit, tighten=False, nodes=10**6, room=10_000, fines=None):
     members, sizes = np.zeros((room, problem.high), np.int32), np.zeros(room, np.int64)
     costs = np.zeros(room)
     found, visited, lowest = groups_below(
@@ -24,6 +24,7 @@ def search(problem, prices, toll, anchor, limit, tighten=False, nodes=10**6, roo
         np.inf,
         tighten,
         nodes,
+        no_fines(problem.n) if fines is None else fines,
         members,
         sizes,
         costs,
@@ -79,3 +80,33 @@ def test_the_best_division_into_two(n, k):
     untouched = np.zeros(n, bool)
     halve(d2, np.arange(n), k, min(values) * 0.99, untouched)
     assert not untouched.any()
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_groups_that_hold_two_of_three_records_pay_a_fine(k):
+    rng = np.random.default_rng(k)
+    X = rng.normal(size=(11, 3))
+    problem = new_problem(X, k)
+    prices = 2 * rng.random(11)
+    cuts = [tuple(sorted(rng.choice(11, 3, replace=False).tolist())) for _ in range(8)]
+    amounts = rng.random(8)
+    entries = sorted(
+        (record, [other for other in cut if other != record], amount)
+        for cut, amount in zip(cuts, amounts, strict=True)
+        for record in cut
+    )
+    starts = np.searchsorted([record for record, _, _ in entries], np.arange(12))
+    fines = Fines(starts, np.array([pair for _, pair, _ in entries]), np.array([fine for _, _, fine in entries]))
+    for anchor in range(11):
+        expected = {}
+        for size in range(problem.low, problem.high + 1):
+            for others in itertools.combinations(range(anchor + 1, 11), size - 1):
+                group = (anchor, *others)
+                paid = sum(a for c, a in zip(cuts, amounts, strict=True) if len(set(c) & set(group)) >= 2)
+                reduced = naive.group_sse(X.tolist(), group) - prices[list(group)].sum() + paid
+                if reduced < 0.5:
+                    expected[group] = reduced
+        got, _, visited, lowest = search(problem, prices, 0.0, anchor, 0.5, fines=fines)
+        assert sorted(got) == sorted(expected)
+        assert visited >= 0
+        assert lowest == pytest.approx(min(expected.values(), default=np.inf))

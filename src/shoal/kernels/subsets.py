@@ -3,12 +3,45 @@
 A group belongs to its first record, its anchor; the search goes through the sizes of the groups of one anchor.
 The SSE of a group of s records is the sum of its pairs' squared distances over s, so each record that is
 added costs its distances to those already there, over s, less its price. What the records still to come cost each
-other is at least half their smallest distances. Nothing is passed over whose bound is below the limit.
+other is at least half their smallest distances. Where few records are left to choose from, a closer look counts
+the whole rest as each of them would see it. Nothing is passed over whose bound is below the limit.
+
+Cuts: a group that holds two or all of three given records pays a fine, on top of its SSE.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
+
+CLOSE = 160  # up to so many records to choose from are looked at more closely
+
+
+class Fines(NamedTuple):
+    """The cuts of each record; those of record y have the places from starts[y] to starts[y + 1]."""
+
+    starts: Array  # int64 (n + 1)
+    others: Array  # int64 (places, 2): the two other records of the cut
+    fines: Array  # float64 (places,): at least 0
+
+
+def no_fines(n: int) -> Fines:
+    """No cuts at all."""
+    return Fines(np.zeros(n + 1, np.int64), np.empty((0, 2), np.int64), np.empty(0))
+
+
+@inner
+def fine_of(fines: Fines, y: int, chosen: Array, level: int) -> float:
+    """What record y adds in fines to the records chosen[1] to chosen[level]: cuts of which they hold just one."""
+    total = 0.0
+    for place in range(fines.starts[y], fines.starts[y + 1]):
+        held = 0
+        for p in range(1, level + 1):
+            held += chosen[p] == fines.others[place, 0] or chosen[p] == fines.others[place, 1]
+        if held == 1:
+            total += fines.fines[place]
+    return total
 
 
 @inner
@@ -51,6 +84,23 @@ def least_sum(values: Array, count: int, t: int, best: Array) -> float:
     return total
 
 
+@inner
+def close_look(
+    d2: Array, records: Array, costs: Array, count: int, t: int, s: int, views: Array, values: Array, best: Array
+) -> float:
+    """At least what t of the records cost in a group of s; costs are what each costs with those chosen already.
+
+    Each of the t sees the t - 1 others: half its distances to them, and of each other's cost one of t - 1 parts.
+    """
+    for i in range(count):
+        y = records[i]
+        for j in range(count):
+            values[j] = 0.5 * d2[y, records[j]] / s + costs[j] / (t - 1)
+        values[i] = np.inf
+        views[i] = least_sum(values, count, t - 1, best)
+    return least_sum(views, count, t, best)
+
+
 @kernel
 def groups_below(
     d2: Array,
@@ -65,11 +115,14 @@ def groups_below(
     dearest: float,
     tighten: bool,
     most_nodes: int,
+    fines: Fines,
     members: Array,
     sizes: Array,
     costs: Array,
 ) -> tuple[int, int, float]:
-    """The groups of an anchor with an SSE below `dearest` that less prices less toll is below the limit.
+    """The groups of an anchor with an SSE below `dearest` whose reduced cost is below the limit.
+
+    The reduced cost is the SSE and the fines, less prices, less toll.
 
     Fills members, sizes and costs (the SSE), and returns how many groups there are, the nodes visited, and the
     lowest reduced cost seen. With `tighten` a group lowers the limit for its size to its own. Where the nodes
@@ -84,6 +137,7 @@ def groups_below(
     chosen = np.empty(high + 1, np.int64)
     pairs, cost = np.zeros(high + 1), np.zeros(high + 1)
     values, best = np.empty(n), np.empty(high + 1)
+    views, alone = np.empty(CLOSE), np.empty(CLOSE)
     found, nodes, lowest = 0, 0, np.inf
     for s in range(low, high + 1):
         if n - anchor < s:
@@ -117,6 +171,8 @@ def groups_below(
                         if twin[y] and chosen[level] != y - 1:
                             continue
                         reduced = cost[level] + sums[level, i] / s - prices[y]
+                        if reduced < bound:
+                            reduced += fine_of(fines, y, chosen, level)
                         if reduced < bound and (pairs[level] + sums[level, i]) / s < dearest:
                             if found == sizes.size:
                                 return found, -1, lowest
@@ -147,6 +203,13 @@ def groups_below(
                         kept += 1
                 counts[level] = kept
                 cursor[level] = 0
+                if 3 <= t <= kept <= CLOSE:
+                    for i in range(kept):
+                        alone[i] = sums[level, i] / s - prices[lists[level, i]]
+                    rest = close_look(d2, lists[level], alone, kept, t, s, views, values, best)
+                    if not cost[level] + rest < bound:
+                        level -= 1
+                        continue
             i = cursor[level]
             if counts[level] - i < t:
                 level -= 1
@@ -157,7 +220,7 @@ def groups_below(
                 continue
             chosen[level + 1] = y
             pairs[level + 1] = pairs[level] + sums[level, i]
-            cost[level + 1] = cost[level] + sums[level, i] / s - prices[y]
+            cost[level + 1] = cost[level] + sums[level, i] / s - prices[y] + fine_of(fines, y, chosen, level)
             count = counts[level] - i - 1
             for j in range(count):
                 z = lists[level, i + 1 + j]

@@ -49,7 +49,6 @@ _MOST_GROUPS = 10_000_000  # and so many groups of k
 _MATRIX = 1500  # up to so many records the distances of all pairs are held, 18 MB at most
 _LINE = 1e9  # the most n * k for which one attribute is cut by dynamic programming
 _HALVE = 28  # up to so many records the divisions into two are all looked at
-_NEIGHBOURS = 64  # how many the bound of a large table knows of each record
 _ROUNDS = 2000  # how often parts of the partition are formed anew before the proof
 _ROUND_OFF = 10.0  # seconds for a good partition into a few groups
 _MOST_COLUMNS = 1_000_000  # groups that a search can choose from
@@ -333,25 +332,11 @@ class Search:
 
     def neighbour_bound(self) -> float:
         """Each record's share, chunk by chunk; what time does not allow counts as zero."""
-        from shoal.kernels.neighbours import fill_neighbours
-        from shoal.kernels.tree import build_tree
+        from shoal.bounds.shares import halved
 
-        n, k = len(self.X), self.k
-        known = min(_NEIGHBOURS, 2 * k - 2, n - 1)
-        if known == 0:
-            return 0.0
-        tree = build_tree(self.X, np.arange(n, dtype=np.int32))
         total = 0.0
-        for start in range(0, n, 1000):
-            rows = min(1000, n - start)
-            ids, d2 = np.empty((rows, known), np.int32), np.empty((rows, known))
-            fill_neighbours(tree, self.X, start, ids, d2)
-            sums = np.concatenate([np.zeros((rows, 1)), np.cumsum(d2, axis=1)], axis=1)
-            best = np.full(rows, inf)
-            for s in range(k, 2 * k):
-                inside = min(s - 1, known)
-                best = np.minimum(best, (sums[:, inside] + (s - 1 - inside) * d2[:, -1]) / (2 * s))
-            total += float(best.sum())
+        for found in halved(self.X, self.k, 2 * self.k - 1) if self.k > 1 else ():
+            total = float(found.sum())
             if self.stopped():
                 break
         return total

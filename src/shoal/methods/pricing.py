@@ -202,9 +202,9 @@ class Generation:
 
     def price(self, prices: Float, toll: float, stopped: Stopped) -> float | None:
         """Add groups that cost less than their prices; the lowest reduced cost (at most 0), if all were seen."""
-        from shoal.kernels.subsets import groups_below
+        from shoal.kernels.subsets import groups_below, no_fines
 
-        problem = self.problem
+        problem, free = self.problem, no_fines(self.problem.n)
         members = np.empty((_ROOM, problem.high), np.int32)
         sizes, costs = np.empty(_ROOM, np.int64), np.empty(_ROOM)
         least, complete = 0.0, True
@@ -222,6 +222,7 @@ class Generation:
                 self.upper,  # a group dearer than a whole partition is in no better one
                 True,
                 self.most_nodes,
+                free,
                 members,
                 sizes,
                 costs,
@@ -240,9 +241,9 @@ def collect(
 ) -> "Groups | None":
     """All groups whose reduced cost is below the limit; None if they are more than `most` or time is up."""
     from shoal.kernels.cover import Groups, masks_of
-    from shoal.kernels.subsets import groups_below
+    from shoal.kernels.subsets import groups_below, no_fines
 
-    words = (problem.n + 63) // 64
+    words, free = (problem.n + 63) // 64, no_fines(problem.n)
     room = min(most, 1 << 12)
     members = np.empty((room, problem.high), np.int32)
     sizes, costs = np.empty(room, np.int64), np.empty(room)
@@ -265,6 +266,7 @@ def collect(
                 dearest,
                 False,
                 most_nodes,
+                free,
                 members,
                 sizes,
                 costs,

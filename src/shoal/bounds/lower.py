@@ -1,0 +1,285 @@
+"""A lower bound on the SSE of every partition into groups of at least k, better the longer it may take.
+
+    bound = shoal.lower_bound(X, k=3, seconds=60)
+    bound, bound.stage, bound.seconds
+
+Stages: each record's share ("shares"), distances divided unequally ("splitting"), prices of the records
+("prices"), with cuts ("cuts"). Fewer than 2k records, k = 1, one varying attribute: the optimum itself ("exact").
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from math import inf, isfinite
+from time import monotonic
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import ShoalError
+from shoal.parameters import Number, Whole
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Report = Callable[["LowerBound"], None]
+
+_LARGEST = 1e140
+_MATRIX = 6000  # up to so many records the distances of all pairs are held, twice, 0.6 GB at most
+_LINE = 1e9  # the most n * k for which one attribute is cut by dynamic programming
+_MARGIN = 1e-10  # for rounding, as a part of all prices
+_SMALLEST = 1e-290  # below this squares are not exact
+
+
+class LowerBound(float):
+    """A number that no SSE is below, and where it comes from."""
+
+    stage: str
+    seconds: float
+
+    def __new__(cls, value: float, stage: str = "none", seconds: float = 0.0) -> Self:
+        """The value is what counts; a float in every respect."""
+        bound = super().__new__(cls, value)
+        bound.stage, bound.seconds = stage, seconds
+        return bound
+
+    def __repr__(self) -> str:
+        return f"LowerBound({float(self)!r}, stage={self.stage!r}, seconds={self.seconds:.3g})"
+
+    def __getnewargs__(self) -> tuple[float, str, float]:  # type: ignore[override]
+        return float(self), self.stage, self.seconds
+
+
+def lower_bound(
+    X: ArrayLike,
+    k: int,
+    seconds: float = 10.0,
+    *,
+    partition: ArrayLike | None = None,
+    n_jobs: int = 1,
+    progress: Report | None = None,
+) -> LowerBound:
+    """A number that the SSE of no partition of the records into groups of at least k is below.
+
+    Parameters
+    ----------
+    X : array of shape (n, m)
+        One point per record, finite, not changed.
+    k : int
+        The least number of records in a group.
+    seconds : float
+        When to stop. The bound rises with time; 0 gives what can be had at once.
+    partition : array of labels, optional
+        A good partition, if one is known. It changes only how fast the bound rises, not what is valid.
+    n_jobs : int
+        On how many cores the search for groups runs.
+    progress : callable, optional
+        Called now and then with the bound so far.
+
+    Returns
+    -------
+    LowerBound
+        A float with `stage` (what gave it) and `seconds` (when). Interrupted (Ctrl-C), the best so far.
+    """
+    bounding = Bounding(X, k, n_jobs=n_jobs)
+    if partition is not None:
+        bounding.learn(partition)
+    return bounding.run(seconds, progress)
+
+
+class Bounding:
+    """The same in slices of time: each `run` goes on where the last one stopped.
+
+    Parameters
+    ----------
+    X, k, n_jobs : as for `lower_bound`
+
+    Attributes
+    ----------
+    bound : LowerBound, the best so far
+    done : whether more time would not help
+    """
+
+    def __init__(self, X: ArrayLike, k: int, *, n_jobs: int = 1) -> None:
+        self.k = Whole(1).check("k", k)
+        self.n_jobs = Whole(1).check("n_jobs", n_jobs)
+        points = checked(X, self.k)
+        self._n = len(points)
+        varying = points[:, points.min(axis=0) < points.max(axis=0)]
+        self._exponent = exponent_of(varying)
+        self._X = np.ascontiguousarray(np.ldexp(varying, -self._exponent) + 0.0)
+        self._high = min(2 * self.k - 1, self._n - self.k)
+        self._labels: Int | None = None
+        self._extra: list[list[int]] = []
+        self._generation: object = None
+        self._spent, self._until = 0.0, inf
+        self.bound = LowerBound(0.0)
+        self.done = False
+        self._steps = self._stages()
+
+    def learn(self, partition: ArrayLike) -> None:
+        """Take the labels of a good partition; its SSE and its groups help later stages."""
+        labels = np.unique(np.asarray(partition), return_inverse=True)[1].reshape(-1)
+        if len(labels) != self._n or np.bincount(labels).min() < self.k:
+            raise ShoalError(
+                f"a partition must have a label for each of the {self._n} records and groups of k or more"
+            )
+        self._labels = labels
+        self.learn_groups(np.flatnonzero(labels == group).tolist() for group in range(labels.max() + 1))
+
+    def learn_groups(self, groups: Iterable[Iterable[int]]) -> None:
+        """Take good groups, such as a search has met; sizes from k to 2k - 1, others are passed over."""
+        from shoal.bounds.generation import Generation
+
+        fitting = [group for group in map(sorted, groups) if self.k <= len(group) <= self._high]
+        if isinstance(self._generation, Generation):
+            self._generation.add(self._priced(fitting))
+        else:
+            self._extra += fitting
+
+    def groups(self) -> list[tuple[list[int], float, float]]:
+        """The groups of the linear program: records, SSE, and what they cost more than their prices; lowest first.
+
+        Empty before the stage of prices. Equal records are not told apart: a group names the first of them.
+        """
+        from shoal.bounds.generation import Generation
+
+        if not isinstance(self._generation, Generation):
+            return []
+        points = self._generation.points
+        by_point = np.split(np.argsort(points.kinds, kind="stable"), np.cumsum(points.weights)[:-1])
+        reduced = self._generation.reduced()
+        unit = 2 * self._exponent
+        listed = []
+        for number in np.argsort(reduced, kind="stable").tolist():
+            members = self._generation.members[number].tolist()
+            records = [int(by_point[p][members[:i].count(p)]) for i, p in enumerate(members)]
+            cost = float(np.ldexp(self._generation.costs[number], unit))
+            listed.append((sorted(records), cost, float(np.ldexp(reduced[number], unit))))
+        return listed
+
+    def run(self, seconds: float, progress: Report | None = None) -> LowerBound:
+        """Go on for so many seconds; the best bound so far."""
+        start = monotonic()
+        until = self._until = start + Number(0).check("seconds", seconds)
+        before = self._spent
+        try:
+            while not self.done:
+                self.done = next(self._steps, "end") == "end"
+                self._spent = before + monotonic() - start
+                if progress is not None:
+                    progress(self.bound)
+                if monotonic() >= until:
+                    break
+        except KeyboardInterrupt:
+            self._steps.close()
+            self.done = True
+        return self.bound
+
+    def _raise(self, value: float, prices: float, stage: str) -> None:
+        """A bound in units of the scaled points; `prices` is the sum that its rounding depends on."""
+        safe = value - _MARGIN * prices - self._n * _SMALLEST
+        if not (isfinite(safe) and safe > 0):
+            return
+        bound = float(np.ldexp(safe, 2 * self._exponent))
+        if bound > self.bound:
+            self.bound = LowerBound(bound, stage, self._spent)
+
+    def _stages(self) -> Generator[None, None, None]:
+        """From the simple cases to the hard one; a step at a time."""
+        n, m = self._X.shape
+        if self.k == 1 or m == 0:
+            self.bound = LowerBound(0.0, "exact")
+            return
+        if n < 2 * self.k or (m == 1 and n * self.k <= _LINE):
+            self._exact()
+            return
+        shares = yield from self._shares()
+        if n <= _MATRIX:
+            yield from self._prices(shares)
+
+    def _exact(self) -> None:
+        from shoal.methods.univariate_optimal import optimal_groups
+        from shoal.partition import sse_of
+
+        n = len(self._X)
+        labels = np.zeros(n, np.int64) if n < 2 * self.k else optimal_groups(self._X[:, 0], self.k, None)
+        sse = sse_of(self._X, labels)
+        self._raise(sse * (1 - 1e-9), sse, "exact")
+        self.bound = LowerBound(self.bound, "exact", self._spent)
+
+    def _shares(self) -> Generator[None, None, Float]:
+        """Each record's share, then with the distances divided ever better."""
+        from shoal.bounds.shares import halved, neighbours_to_split, split
+
+        shares = np.zeros(self._n)
+        for shares in halved(self._X, self.k, self._high):
+            self._raise(float(shares.sum()), float(shares.sum()), "shares")
+            yield
+        if neighbours_to_split(self._n, self.k) == 0 or not shares.sum() > 0:
+            return shares
+        goal = self._upper() if self._labels is not None else 1.4 * float(shares.sum())
+        for better in split(self._X, self.k, self._high, goal):
+            if better is not None:
+                shares = better
+                self._raise(float(shares.sum()), float(np.abs(shares).sum()), "splitting")
+            yield
+        return shares
+
+    def _prices(self, shares: Float) -> Iterator[None]:
+        """Column generation and cuts."""
+        from shoal.bounds.generation import Generation
+        from shoal.bounds.search import Points
+
+        yield from self._first_partition()
+        if not self._upper() > _SMALLEST:
+            return
+        points = Points(self._X, self.k, self._high)
+        yield
+        generation = Generation(points, points.mean_of_equals(shares), self._upper(), self.n_jobs)
+        self._generation = generation
+        generation.add(self._priced(self._extra))
+        for _ in generation.steps():
+            generation.until = self._until
+            self._raise(generation.bound, generation.size, generation.stage)
+            yield
+        self._raise(generation.bound, generation.size, generation.stage)
+
+    def _first_partition(self) -> Iterator[None]:
+        """MDAV's groups, unless a partition is known."""
+        from shoal.methods.mdav import MDAV
+        from shoal.methods.optimal import descend
+
+        if self._labels is None:
+            labels = MDAV(k=self.k).fit(self._X).labels_.copy()
+            yield
+            until = monotonic() + 1.0
+            descend(self._X, labels, self.k, lambda: monotonic() > until, None)
+            self.learn(labels)
+
+    def _upper(self) -> float:
+        from shoal.partition import sse_of
+
+        return float(sse_of(self._X, self._labels)) if self._labels is not None else inf
+
+    def _priced(self, groups: Iterable[list[int]]) -> list[tuple[Int, float]]:
+        points = self._generation.points  # type: ignore[attr-defined]
+        rows = [np.sort(points.kinds[group]) for group in groups]
+        return [(row, points.sse(row)) for row in rows]
+
+
+def checked(X: ArrayLike, k: int) -> Float:
+    """The points as they must be."""
+    points = np.ascontiguousarray(X, dtype=np.float64)
+    if points.ndim != 2 or points.size == 0:
+        raise ShoalError("X must be a table of points, one row per record, with at least one record and attribute")
+    if not np.isfinite(points).all():
+        raise ShoalError("X holds NaN or infinity; remove or replace these records")
+    if k > len(points):
+        raise ShoalError(f"k={k} is more than there are records (n={len(points)}); choose a smaller k")
+    if np.abs(points).max() > _LARGEST:
+        raise ShoalError(f"X holds values above {_LARGEST:g}, whose squares overflow; scale it first")
+    return points
+
+
+def exponent_of(X: Float) -> int:
+    """The power of two that brings the widest attribute to about 1."""
+    return int(np.frexp((X.max(axis=0) - X.min(axis=0)).max())[1]) if X.size else 0
