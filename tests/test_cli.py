@@ -481,3 +481,13 @@ def test_what_cannot_be_streamed_says_what_to_do(folder, run, too_large, line, m
     status, _, err = run(line)
     assert (status, message in err) == (2, True)
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
+
+
+def test_a_certificate_is_printed_and_recorded(folder, run):
+    status, out, _ = run(f"{GOOD} --certificate 1")
+    assert status == 0
+    manifest = json.loads((folder / "safe.csv.manifest.json").read_text())
+    assert f"certificate: {manifest['certificate']['says']}" in out
+    status, _, err = run(f"{GOOD} --overwrite --certificate -1")
+    assert status == 2
+    assert "--certificate must be a number of at least 0" in err

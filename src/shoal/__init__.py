@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.allocation import Allocation, allocate
     from shoal.bounds import Bounding, LowerBound, lower_bound
+    from shoal.certificate import Certificate, certify
     from shoal.errors import ShoalError, ShoalWarning
     from shoal.inspection import inspect
     from shoal.measures import l_e, l_sse
@@ -43,6 +44,7 @@ _HOMES = {
     "Blocked": "shoal.scale",
     "Bounding": "shoal.bounds",
     "CBFS": "shoal.methods",
+    "Certificate": "shoal.certificate",
     "DBA": "shoal.methods",
     "DBA2P": "shoal.methods",
     "FileRelease": "shoal.stream",
@@ -68,6 +70,7 @@ _HOMES = {
     "VMDAV": "shoal.methods",
     "allocate": "shoal.allocation",
     "anonymize": "shoal.pipeline",
+    "certify": "shoal.certificate",
     "anonymize_file": "shoal.stream",
     "inspect": "shoal.inspection",
     "l_e": "shoal.measures",
@@ -90,6 +93,7 @@ __all__ = [
     "Auto",
     "Blocked",
     "Bounding",
+    "Certificate",
     "FileRelease",
     "Genetic",
     "LowerBound",
@@ -108,6 +112,7 @@ __all__ = [
     "allocate",
     "anonymize",
     "anonymize_file",
+    "certify",
     "inspect",
     "l_e",
     "l_sse",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
-from shoal.parameters import Whole
+from shoal.parameters import Maybe, Number, Whole
 from shoal.terminal import collected_warnings, print_result, print_summary, print_table, progress_bar, span
 
 if TYPE_CHECKING:
@@ -114,6 +114,9 @@ def anonymize(
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
+    certificate: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Prove how far the groups can be from the optimum.")
+    ] = None,
     memory: Memory = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -129,6 +132,7 @@ def anonymize(
 
     A table that does not fit into memory is streamed; interrupted, the same command goes on where it stopped.
     """
+    Maybe(Number(0)).check("--certificate", certificate)
     dialect = dialect_of(delimiter, quote, encoding, decimal)
     settings: dict[str, Any] = {
         "k": None if k is None else whole_k(k),
@@ -168,6 +172,8 @@ def anonymize(
         settings["method"] = method_of(settings["method"], settings.pop("k"), parameters_of(parameter))
 
     if is_streamed(file, output, memory, expected):
+        if certificate is not None:
+            raise ShoalError("a table that is streamed cannot be certified: leave --certificate out")
         stream(file, output, report, expected, settings, dialect, memory, overwrite, quiet, as_json)
         return
 
@@ -180,6 +186,8 @@ def anonymize(
             raise other_input(file)
         with progress_bar(quiet or as_json) as progress:
             release = run(source, progress=progress, **settings)
+        if certificate is not None:
+            release.certificate(certificate, n_jobs=os.cpu_count() or 1)
         verification = write_release(release, output, overwrite)
         if report is not None:
             release.report(report, overwrite)

@@ -72,6 +72,7 @@ def print_result(
         *([f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []),
         f"verified on the bytes written: k = {verified_k} (asked for {manifest['k']})",
         f"information loss: {loss:.2f} %",
+        *([f"certificate: {manifest['certificate']['says']}"] if "certificate" in manifest else []),
     ]
     if output != "-":
         from shoal.release import manifest_path

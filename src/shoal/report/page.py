@@ -147,6 +147,8 @@ def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if "chosen" in manifest["method"]:
         lines.append(("chosen", f"{manifest['method']['chosen']['name']}: {manifest['method']['reason']}"))
+    if "certificate" in manifest:
+        lines.append(("certificate", manifest["certificate"]["says"]))
     if manifest["weights"]:
         lines.append(("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items())))
     if manifest["random_state"] is not None:
