@@ -1,0 +1,335 @@
+"""Refined: any partition made better, as long as there is time, never worse.
+
+Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables are
+annealed: records change places at random and a few neighbouring groups are dissolved and formed anew, and what
+makes the SSE worse is kept with a probability that falls. For small groups the groups of all good partitions met on the
+way, and cheaper ones between them, are combined by integer programming. A large table is improved region by region.
+
+Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns the
+best partition so far.
+Cost: an exchange round is near-linear; what follows is as long as asked for. O(n) memory.
+
+Reference: ruin and recreate: G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt and G. Dueck, Record breaking optimization
+results using the ruin and recreate principle, Journal of Computational Physics 159 (2000) 139-171. Regions: E. D. Taillard
+and S. Voss, POPMUSIC: partial optimization metaheuristic under special intensification conditions, in Essays and Surveys
+in Metaheuristics (2002) 613-629.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from math import inf
+from threading import Event, Lock
+from time import monotonic
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.methods.base import Microaggregator, Progress
+from shoal.methods.dba import split
+from shoal.methods.exchanges import Exchanges
+from shoal.methods.optimal import renumbered
+from shoal.methods.recombine import Pool, recombine
+from shoal.methods.start import Start, StartRule, groups_of
+from shoal.parameters import Maybe, Number, Rule, Seed, Whole
+from shoal.partition import sse_of
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+_SWEEPS = 4  # exchange rounds, at most
+_REGION = 5_000  # records that are annealed together
+_ANNEALED = 200_000  # records beyond which the default is exchanges alone
+_SEARCHES = 2  # of one region at a time
+_COMBINED = 10  # the largest k whose groups are combined
+_TRADING = 8  # the least k whose records mostly change places; below, groups are mostly rebuilt
+_SNAPSHOTS = 40  # partitions of a search whose groups are remembered
+
+
+class Refined(Microaggregator):
+    """Exchanges, annealing and recombination from any start.
+
+    Parameters
+    ----------
+    k : int
+        The least number of records in a group.
+    start : a method's name, an estimator or the group of each record
+        The partition to improve.
+    seconds : float, optional
+        How long to improve it, the start not counted. The result then depends on the machine and its load.
+    rounds : int, optional
+        How many rounds of annealing follow the exchanges, 0 for none; the result then depends on nothing else. A round
+        has two searches (one for each region of a table above 5000 records) of 40 rebuilds per record, or 2000
+        trades from k = 8 on; each round twice as many as the one before, up to 64 times. Without `seconds` the default is 1, and 0
+        above 200 000 records.
+    n_jobs : int, optional
+        Threads; by default one for each core. With `rounds`, the groups do not depend on it.
+    random_state : int
+        The seed of the searches.
+
+    Attributes
+    ----------
+    history_ : list of (seconds, SSE, stage), one for each improvement; the first is the start's
+    interrupted_ : whether Ctrl-C ended the work
+
+    Notes
+    -----
+    Groups of 2k records or more in the start are split by MDAV first, which never costs. Groups are numbered in the
+    order of their first records.
+    """
+
+    idea = "any partition improved by exchanges, annealing and recombination"
+    cost = "near-linear rounds of exchanges, then as long as asked for"
+    reference = "Schrimpf et al. 2000; Taillard and Voss 2002"
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "k": Whole(1),
+        "start": StartRule(),
+        "seconds": Maybe(Number(0)),
+        "rounds": Maybe(Whole(0)),
+        "n_jobs": Maybe(Whole(1)),
+        "random_state": Seed(),
+    }
+
+    def __init__(
+        self,
+        k: int = 5,
+        start: Start = "mdav",
+        seconds: float | None = None,
+        rounds: int | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.k = k
+        self.start = start
+        self.seconds = seconds
+        self.rounds = rounds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def _draws(self) -> bool:
+        return True
+
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        beyond = max(0, int(np.frexp(np.abs(X).max())[1]) - 464)  # 2^464 is about 1e140
+        labels = split(X, groups_of(self.start, X, self.k, None), self.k, None)
+        rounds = self.rounds
+        if rounds is None and self.seconds is None:
+            rounds = 1 if len(X) <= _ANNEALED else 0
+        improvement = Improvement(
+            np.ldexp(X, -beyond) if beyond else X,
+            self.k,
+            labels,
+            inf if self.seconds is None else self.seconds,
+            rounds,
+            self.n_jobs or os.cpu_count() or 1,
+            self.random_state,
+            progress,
+        )
+        improvement.run()
+        self.interrupted_ = improvement.interrupted
+        scale = 2.0 ** (2 * beyond)
+        self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
+        if progress is not None:
+            progress(len(X), len(X))
+        return renumbered(improvement.labels)
+
+
+@dataclass
+class Found:
+    """What a search of a region ends with, in the region's own labels."""
+
+    labels: Int
+    snapshots: list[Int]
+
+
+@dataclass
+class Improvement:
+    """The best partition so far and the way to better ones."""
+
+    X: Float
+    k: int
+    labels: Int
+    seconds: float
+    rounds: int | None
+    n_jobs: int
+    seed: int | None
+    progress: Progress | None
+    history: list[tuple[float, float, str]] = field(default_factory=list)
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self.began = monotonic()
+        self.deadline = self.began + self.seconds
+        self.stop, self.lock = Event(), Lock()
+        self.done = 0
+        self.share = 0.0
+        self.pools: dict[int, Pool] = {}
+        self.sse = sse_of(self.X, self.labels)
+        self.history.append((0.0, self.sse, "start"))
+
+    def over(self) -> bool:
+        """Whether time is up."""
+        return self.stop.is_set() or monotonic() >= self.deadline
+
+    def offer(self, labels: Int, stage: str) -> bool:
+        """Keep a partition if it is the best so far."""
+        sse = sse_of(self.X, labels)
+        with self.lock:
+            if not sse < self.sse:
+                return False
+            self.labels, self.sse = labels, sse
+            self.history.append((monotonic() - self.began, sse, stage))
+        return True
+
+    def report(self, share: float) -> None:
+        """Progress by the share of the time, or of the work where that is limited."""
+        if self.progress is None:
+            return
+        if self.seconds < inf:
+            share = max(share if self.rounds is not None else 0.0, (monotonic() - self.began) / max(self.seconds, 1e-9))
+        self.done = max(self.done, min(int(len(self.X) * share), len(self.X) - 1))
+        self.progress(self.done, len(self.X))
+
+    def run(self) -> None:
+        """All stages, until time or rounds are over or somebody interrupts."""
+        try:
+            if len(self.X) >= 2 * self.k > 2 and self.sse > 0.0:
+                self.exchange()
+                self.anneal()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            self.stop.set()
+
+    def exchange(self) -> None:
+        """Rounds of exchanges, while they bring something."""
+        steps = Exchanges(self.k, self.n_jobs)
+        part = 0.3 if self.rounds != 0 else 1.0
+        for number in range(_SWEEPS):
+            labels = steps.round(
+                self.X, self.labels, number, lambda done, total, begun=number: self.report(
+                    part * (begun + done / total) / _SWEEPS
+                )
+            )
+            if not self.offer(labels, "exchanges") or self.over():
+                break
+
+    def anneal(self) -> None:
+        """Rounds of annealing, each longer than the one before, and what recombination makes of them."""
+        rate = inf
+        for number in range(10**9 if self.rounds is None else self.rounds):
+            if self.over():
+                break
+            factor = float(2 ** min(number, 6))
+            if rate < inf:  # the last round ends in time
+                factor = min(factor, 0.9 * (self.deadline - monotonic()) * rate)
+            begin = monotonic()
+            self.round(number, factor)
+            rate = factor / max(monotonic() - begin, 1e-9) if self.seconds < inf else inf
+
+    def round(self, number: int, factor: float) -> None:
+        """All regions searched through once, with so many times the usual effort."""
+        labels, sse = self.labels, self.sse
+        count = -(-len(self.X) // _REGION)
+        regions = Exchanges(self.k, region=_REGION).regions(self.X, labels, number)
+        searches = _SEARCHES if count == 1 else 1
+        tasks = [(r, s) for r in range(count) for s in range(searches)]
+
+        def search(r: int, s: int) -> Found:
+            seed = np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0]
+            return self.search(regions[r], labels, int(seed), factor, s, count == 1)
+
+        total = self.rounds if self.rounds is not None else number + 1
+        for place, (r, found) in enumerate(self.in_order(search, tasks)):
+            self.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
+            labels = self.taken(regions[r], labels, found)
+        if sse_of(self.X, labels) < sse:
+            with self.lock:
+                self.labels, self.sse = labels, sse_of(self.X, labels)
+
+    def taken(self, region: Int, labels: Int, found: list[Found]) -> Int:
+        """The labels with the best that the searches of a region found, and what can be made of it."""
+        own = np.unique(labels[region], return_inverse=True)[1]
+        X = np.ascontiguousarray(self.X[region])
+        errors = [sse_of(X, own), *(sse_of(X, each.labels) for each in found)]
+        own = [own, *(each.labels for each in found)][int(np.argmin(errors))]
+        whole = len(region) == len(self.X)
+        if self.k <= _COMBINED and not self.over():
+            pool = self.pools.get(0) if whole else None
+            pool = pool or Pool(X)
+            if whole:
+                self.pools[0] = pool
+            for each in found:
+                for snapshot in each.snapshots:
+                    pool.add_labels(snapshot)
+            seconds = None if self.seconds == inf else max(self.deadline - monotonic(), 0.01) / 3
+            own = recombine(X, self.k, own, (), seconds, pool, self.over)
+        new = labels.copy()
+        new[region] = own + labels.max() + 1
+        new = np.unique(new, return_inverse=True)[1]
+        self.offer(new, "recombination" if self.k <= _COMBINED else "annealing")
+        return new
+
+    def search(self, region: Int, labels: Int, seed: int, factor: float, number: int, whole: bool) -> Found:
+        """Anneal the groups of a region."""
+        from shoal.kernels.recreate import anneal, new_local, new_state, settle
+
+        X = np.ascontiguousarray(self.X[region])
+        own = np.unique(labels[region], return_inverse=True)[1]
+        n, k = len(X), self.k
+        state = new_state(X, own, k, seed)
+        error = float(state.value[0])
+        if error == 0.0:
+            return Found(own, [])
+        small = k < _TRADING
+        most = 4 if small else 3 if k < 50 else 2
+        trades = 0 if small else 10 * k
+        steps = int(max(40 * n, 4000) * factor if small else max(2000 * n, 100_000) * factor / trades)
+        hot = (1.0 * k if small else 2.0 * k**-0.4) * error / n
+        cold = hot * (0.02 if small else 0.05)
+        local = new_local(X.shape[1], k, most)
+        chunk = max(50, 400_000 // k**2)
+        chunks = max(2 * _SNAPSHOTS, -(-steps // chunk))
+        every = max(1, chunks // (2 * _SNAPSHOTS))
+        snapshots, best = [], error
+        for c in range(chunks):
+            if self.over():
+                break
+            settle(state)
+            heat, colder = (hot * (cold / hot) ** ((c + d) / chunks) for d in (0, 1))
+            anneal(state, local, k, most, trades, -(-steps // chunks), heat, colder, 1e-12 * error)
+            if 2 * c >= chunks and c % every == 0:
+                snapshots.append(compact(state.label))
+            if whole and state.value[1] < best:
+                best = float(state.value[1])
+                self.offer(compact(state.best)[np.argsort(region)], "annealing")
+        return Found(compact(state.best), [*snapshots, compact(state.best)])
+
+    def in_order(
+        self, work: Callable[[int, int], Found], tasks: list[tuple[int, int]]
+    ) -> Iterator[tuple[int, list[Found]]]:
+        """Region after region with what its searches found, on all threads."""
+        results: dict[int, list[Found]] = {}
+        with ThreadPoolExecutor(self.n_jobs) as threads:
+            waiting: list[Future[Found]] = [threads.submit(work, *task) for task in tasks]
+            try:
+                for (r, _), future in zip(tasks, waiting, strict=True):
+                    while not future.done():
+                        wait([future], 0.05, FIRST_COMPLETED)
+                        self.report(0.0)
+                    results.setdefault(r, []).append(future.result())
+                    if len(results[r]) == sum(task[0] == r for task in tasks):
+                        yield r, results.pop(r)
+            except BaseException:
+                self.stop.set()
+                threads.shutdown(cancel_futures=True)
+                raise
+
+
+def compact(labels: Int) -> Int:
+    """The same groups, numbered without gaps."""
+    return np.unique(labels, return_inverse=True)[1]
