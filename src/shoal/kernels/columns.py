@@ -7,6 +7,7 @@ raises the sum, so it ends; what it ends at need not be the cheapest group there
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.exact import squared_distance
 
 
 @inner
@@ -81,3 +82,77 @@ def cheap_groups(
                 reduced[found] = last
                 found += 1
     return found
+
+
+@kernel
+def neighbouring_groups(
+    rows: Array,
+    prices: Array,
+    near: Array,
+    groups: Array,
+    starts: Array,
+    low: int,
+    high: int,
+    below: float,
+    members: Array,
+    sizes: Array,
+    reduced: Array,
+) -> int:
+    """Groups with a record more, less or another one than those given, if their SSE less prices is so low.
+
+    Group g has the records groups[starts[g] : starts[g + 1]]; the record that is added comes from the list of its first
+    one. Fills what there is room for; returns how many there are.
+    """
+    m = rows.shape[1]
+    centre, found = np.empty(m), 0
+    inside = np.zeros(rows.shape[0], np.bool_)
+    for g in range(starts.size - 1):
+        own = groups[starts[g] : starts[g + 1]]
+        s = own.size
+        recentre(rows, own, s, centre)
+        base = 0.0
+        for p in range(s):
+            inside[own[p]] = True
+            base += squared_distance(rows, own[p], centre) - prices[own[p]]
+        for out in range(-1, s):
+            # without the record: s - 1 are left, around a centre that has moved
+            left, cost = s, base
+            if out >= 0:
+                left -= 1
+                cost += prices[own[out]] - squared_distance(rows, own[out], centre) * s / max(left, 1)
+                if left >= low and cost < below and found < sizes.size:
+                    store(own, out, -1, members[found])
+                    sizes[found], reduced[found] = left, cost
+                    found += 1
+            if left == 0 or left + 1 < low or left + 1 > high:
+                continue
+            for c in range(near.shape[1]):
+                y = near[own[0], c]
+                if inside[y]:
+                    continue
+                d2 = 0.0
+                for j in range(m):
+                    difference = rows[y, j] - centre[j]
+                    if out >= 0:
+                        difference += (rows[own[out], j] - centre[j]) / left
+                    d2 += difference * difference
+                total = cost + d2 * left / (left + 1) - prices[y]
+                if total < below and found < sizes.size:
+                    store(own, out, y, members[found])
+                    sizes[found], reduced[found] = left + 1, total
+                    found += 1
+        for p in range(s):
+            inside[own[p]] = False
+    return found
+
+
+@inner
+def store(own: Array, out: int, more: int, members: Array) -> None:
+    """The records of a group without one of them and with one more, where there is one."""
+    place = 0
+    for p in range(own.size):
+        if p != out:
+            members[place] = own[p]
+            place += 1
+    if more >= 0:
+        members[place] = more

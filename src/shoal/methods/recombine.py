@@ -26,8 +26,10 @@ _LISTED = 12  # records near a start, for each of k, from which its group is cho
 _ROUNDS = 30  # of prices and columns, at most
 _SLIGHT = 1e-5  # a round that lowers the linear program by less than this part is the last
 _MOST = 12_000  # columns that integer programming chooses from
-_NODES = 300  # branches of one integer program
-_AREA = 30  # neighbouring groups that are formed anew together
+_NODES = 1000  # branches of one integer program
+_WHOLE = 1500  # records up to which a table is also combined as a whole
+_ROOM = 100_000  # groups that are looked at as neighbours of cheap ones
+_AREA = 18  # neighbouring groups that are formed anew together
 
 
 class Pool:
@@ -120,7 +122,7 @@ def recombine(
 ) -> Int:
     """A partition at most as dear as `labels`, from its groups, those of the pool, more columns and cheap new ones.
 
-    Without `seconds` the result does not depend on time.
+    Without `seconds` the result does not depend on time, and only neighbouring groups are combined at a time.
     """
     deadline = inf if seconds is None else monotonic() + seconds
     over = lambda: stopped() or monotonic() >= deadline  # noqa: E731
@@ -133,19 +135,22 @@ def recombine(
     priced = generate(pool, k, over)
     if priced is None or over():
         return labels
-    gap = max(best - priced.value, 0.0)
-    add_cheap(pool, k, priced, gap)
-    reduced = pool.costs - pool.table().T @ priced.prices
-    order = np.argsort(reduced, kind="stable")
-    pool.keep(np.sort(order[: min(_MOST, int(np.searchsorted(reduced[order], gap)) + len(priced.used))]))
+    enrich(pool, k, priced, max(best - priced.value, 0.0))
     table = pool.table()
-    found, proven = chosen_of(table, pool.costs, left(deadline) / 2)
-    if found is not None:
-        labels, best = better(X, labels, best, found)
-    return labels if proven else by_areas(pool, table, labels, best, deadline, over)
+    while not over():
+        tried, error = by_areas(pool, table, labels, best, deadline, over)
+        slight = error > best * (1 - _SLIGHT)
+        labels, best = tried, error
+        if slight:
+            break
+    if seconds is not None and len(X) <= _WHOLE and not over():
+        found, _ = chosen_of(table, pool.costs, left(deadline))
+        if found is not None:
+            labels, best = better(X, labels, best, found)
+    return labels
 
 
-def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, over: Stopped) -> Int:
+def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, over: Stopped) -> tuple[Int, float]:
     """The same for some neighbouring groups at a time, so that every place has been in the middle or near it."""
     X, sizes = pool.X, np.diff(table.indptr)
     waiting = means_of(X, labels)
@@ -160,7 +165,7 @@ def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, 
         if found is not None:
             tried = np.where(mark, found + len(X), labels)
             labels, best = better(X, labels, best, np.unique(tried, return_inverse=True)[1])
-    return labels
+    return labels, best
 
 
 def left(deadline: float) -> float:
@@ -216,6 +221,38 @@ def add_cheap(pool: Pool, k: int, priced: Priced, below: float) -> int:
     limit = below - 1e-9 * float(pool.costs.mean())
     found = cheap_groups(X, priced.prices, starts, near, k, min(2 * k - 1, n), limit, members, sizes, reduced)
     return pool.add(members[i, : sizes[i]] for i in np.argsort(reduced[:found], kind="stable"))
+
+
+def enrich(pool: Pool, k: int, priced: Priced, gap: float) -> None:
+    """Keep what is cheap at these prices, and add what is one record away from it and as cheap.
+
+    A group whose SSE less prices is above the gap is in no better partition.
+    """
+    from shoal.kernels.columns import neighbouring_groups
+
+    X, n = pool.X, len(pool.X)
+    add_cheap(pool, k, priced, gap)
+    reduced = pool.costs - pool.table().T @ priced.prices
+    order = np.argsort(reduced, kind="stable")
+    order = order[: int(np.searchsorted(reduced[order], gap, "right"))][:_MOST]
+    base = order[: _MOST // 2]
+    groups = np.concatenate([np.array(pool.groups[g], np.int32) for g in base])
+    starts = np.concatenate([[0], np.cumsum([len(pool.groups[g]) for g in base])])
+    members, sizes = np.empty((_ROOM, 2 * k), np.int32), np.empty(_ROOM, np.int64)
+    costs = np.empty(_ROOM)
+    found, limit = _ROOM, gap / 2
+    while found == _ROOM:
+        limit /= 2
+        found = neighbouring_groups(
+            X, priced.prices, pool.lists(min(n, _LISTED * k)), groups, starts, k, min(2 * k - 1, n), limit,
+            members, sizes, costs,
+        )  # fmt: skip
+        if limit < 1e-12 * gap:
+            break
+    pool.add(members[i, : sizes[i]] for i in np.argsort(costs[:found], kind="stable"))
+    reduced = pool.costs - pool.table().T @ priced.prices
+    order = np.argsort(reduced, kind="stable")
+    pool.keep(np.sort(order[: min(_MOST, int(np.searchsorted(reduced[order], gap, "right")))]))
 
 
 def chosen_of(table: Any, costs: Float, seconds: float) -> tuple[Int | None, bool]:

@@ -46,6 +46,7 @@ _SEARCHES = 2  # of one region at a time
 _COMBINED = 10  # the largest k whose groups are combined
 _TRADING = 8  # the least k whose records mostly change places; below, groups are mostly rebuilt
 _SNAPSHOTS = 40  # partitions of a search whose groups are remembered
+_REBUILDS = 200  # of a round, per record
 
 
 class Refined(Microaggregator):
@@ -288,7 +289,7 @@ class Improvement:
         small = k < _TRADING
         most = 4 if small else 3 if k < 50 else 2
         trades = 0 if small else 10 * k
-        steps = int(max(40 * n, 4000) * factor if small else max(2000 * n, 100_000) * factor / trades)
+        steps = int(max(_REBUILDS * n, 4000) * factor if small else max(2000 * n, 100_000) * factor / trades)
         hot = (1.0 * k if small else 2.0 * k**-0.4) * error / n
         cold = hot * (0.02 if small else 0.05)
         local = new_local(X.shape[1], k, most)
