@@ -25,11 +25,10 @@ Stopped = Callable[[], bool]
 _LISTED = 12  # records near a start, for each of k, from which its group is chosen
 _ROUNDS = 30  # of prices and columns, at most
 _SLIGHT = 1e-5  # a round that lowers the linear program by less than this part is the last
-_MOST = 12_000  # columns that integer programming chooses from
-_NODES = 1000  # branches of one integer program
-_WHOLE = 1500  # records up to which a table is also combined as a whole
+_NODES = 200  # branches of one integer program
+_WHOLE = 1500  # records up to which a table is combined as a whole
 _ROOM = 100_000  # groups that are looked at as neighbours of cheap ones
-_AREA = 18  # neighbouring groups that are formed anew together
+_AREA = 100  # neighbouring groups that are combined in a larger one
 
 
 class Pool:
@@ -50,9 +49,7 @@ class Pool:
         ends = np.cumsum(sizes[sizes > 0])
         starts = np.concatenate([[0], ends[:-1]])
         keys = np.add.reduceat(self._marks[order], starts).tolist()
-        return self._add(
-            (key, order[start:end]) for key, start, end in zip(keys, starts, ends, strict=True)
-        )
+        return self._add((key, order[start:end]) for key, start, end in zip(keys, starts, ends, strict=True))
 
     def add(self, groups: Iterable[Iterable[int]]) -> int:
         """Some groups; returns how many were new."""
@@ -118,11 +115,12 @@ def recombine(
     columns: Iterable[Iterable[int]] = (),
     seconds: float | None = None,
     pool: Pool | None = None,
+    breadth: int = 4,
     stopped: Stopped = lambda: False,
 ) -> Int:
     """A partition at most as dear as `labels`, from its groups, those of the pool, more columns and cheap new ones.
 
-    Without `seconds` the result does not depend on time, and only neighbouring groups are combined at a time.
+    Integer programming chooses from `breadth` columns a record. Without `seconds` the result does not depend on time.
     """
     deadline = inf if seconds is None else monotonic() + seconds
     over = lambda: stopped() or monotonic() >= deadline  # noqa: E731
@@ -135,22 +133,15 @@ def recombine(
     priced = generate(pool, k, over)
     if priced is None or over():
         return labels
-    enrich(pool, k, priced, max(best - priced.value, 0.0))
+    enrich(pool, k, priced, max(best - priced.value, 0.0), breadth * len(X))
     table = pool.table()
-    while not over():
-        tried, error = by_areas(pool, table, labels, best, deadline, over)
-        slight = error > best * (1 - _SLIGHT)
-        labels, best = tried, error
-        if slight:
-            break
-    if seconds is not None and len(X) <= _WHOLE and not over():
-        found, _ = chosen_of(table, pool.costs, left(deadline))
-        if found is not None:
-            labels, best = better(X, labels, best, found)
-    return labels
+    if len(X) > _WHOLE:
+        return by_areas(pool, table, labels, best, deadline, over)
+    found = chosen_of(table, pool.costs, left(deadline))
+    return labels if found is None else better(X, labels, best, found)[0]
 
 
-def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, over: Stopped) -> tuple[Int, float]:
+def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, over: Stopped) -> Int:
     """The same for some neighbouring groups at a time, so that every place has been in the middle or near it."""
     X, sizes = pool.X, np.diff(table.indptr)
     waiting = means_of(X, labels)
@@ -161,11 +152,11 @@ def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, 
         waiting = waiting[((waiting - waiting[0]) ** 2).sum(axis=1) > reach]
         mark = np.isin(labels, order)
         chosen = np.flatnonzero(table.T @ mark == sizes)
-        found, _ = chosen_of(table[:, chosen], pool.costs[chosen], left(deadline))
+        found = chosen_of(table[:, chosen], pool.costs[chosen], left(deadline))
         if found is not None:
             tried = np.where(mark, found + len(X), labels)
             labels, best = better(X, labels, best, np.unique(tried, return_inverse=True)[1])
-    return labels, best
+    return labels
 
 
 def left(deadline: float) -> float:
@@ -223,7 +214,7 @@ def add_cheap(pool: Pool, k: int, priced: Priced, below: float) -> int:
     return pool.add(members[i, : sizes[i]] for i in np.argsort(reduced[:found], kind="stable"))
 
 
-def enrich(pool: Pool, k: int, priced: Priced, gap: float) -> None:
+def enrich(pool: Pool, k: int, priced: Priced, gap: float, most: int) -> None:
     """Keep what is cheap at these prices, and add what is one record away from it and as cheap.
 
     A group whose SSE less prices is above the gap is in no better partition.
@@ -234,32 +225,27 @@ def enrich(pool: Pool, k: int, priced: Priced, gap: float) -> None:
     add_cheap(pool, k, priced, gap)
     reduced = pool.costs - pool.table().T @ priced.prices
     order = np.argsort(reduced, kind="stable")
-    order = order[: int(np.searchsorted(reduced[order], gap, "right"))][:_MOST]
-    base = order[: _MOST // 2]
+    order = order[: int(np.searchsorted(reduced[order], gap, "right"))][:most]
+    base = order[: most // 2]
     groups = np.concatenate([np.array(pool.groups[g], np.int32) for g in base])
     starts = np.concatenate([[0], np.cumsum([len(pool.groups[g]) for g in base])])
     members, sizes = np.empty((_ROOM, 2 * k), np.int32), np.empty(_ROOM, np.int64)
     costs = np.empty(_ROOM)
-    found, limit = _ROOM, gap / 2
-    while found == _ROOM:
-        limit /= 2
+    for part in (0.25, 0.06, 0.015, 0.004):  # fewer where there is no room for all
         found = neighbouring_groups(
-            X, priced.prices, pool.lists(min(n, _LISTED * k)), groups, starts, k, min(2 * k - 1, n), limit,
+            X, priced.prices, pool.lists(min(n, _LISTED * k)), groups, starts, k, min(2 * k - 1, n), part * gap,
             members, sizes, costs,
         )  # fmt: skip
-        if limit < 1e-12 * gap:
+        if found < _ROOM:
             break
     pool.add(members[i, : sizes[i]] for i in np.argsort(costs[:found], kind="stable"))
     reduced = pool.costs - pool.table().T @ priced.prices
     order = np.argsort(reduced, kind="stable")
-    pool.keep(np.sort(order[: min(_MOST, int(np.searchsorted(reduced[order], gap, "right")))]))
+    pool.keep(np.sort(order[: min(most, int(np.searchsorted(reduced[order], gap, "right")))]))
 
 
-def chosen_of(table: Any, costs: Float, seconds: float) -> tuple[Int | None, bool]:
-    """The best partition into some of the groups, and whether nothing better can be among them.
-
-    Records that are in none of the groups get the label -1.
-    """
+def chosen_of(table: Any, costs: Float, seconds: float) -> Int | None:
+    """The best partition into some of the groups that was found; records in none of them get the label -1."""
     from scipy.optimize import LinearConstraint, milp
 
     rows = np.flatnonzero(table.sum(axis=1) > 0)
@@ -273,9 +259,9 @@ def chosen_of(table: Any, costs: Float, seconds: float) -> tuple[Int | None, boo
         options=options,
     )
     if result.x is None:
-        return None, False
+        return None
     taken = np.flatnonzero(result.x > 0.5)
     times = table[:, taken].sum(axis=1)
     if not np.array_equal(times[rows], np.ones(len(rows))):
-        return None, False
-    return np.rint(table[:, taken] @ np.arange(1, len(taken) + 1) - 1).astype(np.int64), result.status == 0
+        return None
+    return np.rint(table[:, taken] @ np.arange(1, len(taken) + 1) - 1).astype(np.int64)

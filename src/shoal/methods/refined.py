@@ -43,10 +43,16 @@ _SWEEPS = 4  # exchange rounds, at most
 _REGION = 5_000  # records that are annealed together
 _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
-_COMBINED = 10  # the largest k whose groups are combined
+_COMBINED = 6  # the largest k whose groups are combined
 _TRADING = 8  # the least k whose records mostly change places; below, groups are mostly rebuilt
 _SNAPSHOTS = 40  # partitions of a search whose groups are remembered
-_REBUILDS = 200  # of a round, per record
+_REBUILDS = 25  # of a round, per record
+_TRADES = 1000  # of a round, per record
+_LEAST_STEPS = 3000  # of a round
+_DOUBLINGS = 5  # rounds that are longer than the one before
+_SECONDS = 1e-3  # of a round, per record, where time is limited
+_SEARCHED = 0.6  # the part of the last round that is not for recombination
+_FEW = 1_500  # records whose groups are combined after the first round too
 
 
 class Refined(Microaggregator):
@@ -139,6 +145,60 @@ class Refined(Microaggregator):
         return renumbered(improvement.labels)
 
 
+@dataclass(frozen=True)
+class Effort:
+    """How long a search takes: so many times the usual steps, or so many seconds if these are not infinite."""
+
+    factor: float
+    seconds: float
+
+
+class Schedule:
+    """How far a search is, how hot that makes it, and how many steps are next.
+
+    Heat is in units of the mean error of a record.
+    """
+
+    def __init__(self, n: int, k: int, effort: Effort) -> None:
+        small = k < _TRADING
+        self.most = 4 if small else 3 if k < 50 else 2
+        self.trades = 0 if small else 10 * k
+        self._hot = float(k) if small else 2.0 * k**-0.4
+        self._cold = self._hot * (0.02 if small else 0.05)
+        per_record = _REBUILDS * n if small else _TRADES * n / self.trades
+        self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if small else _LEAST_STEPS / k))
+        self._chunk = max(20, 150_000 // k**2)
+        if effort.seconds < inf:
+            self._chunk = max(20, self._chunk // 8)
+        else:
+            self._chunk = max(1, min(self._chunk, self._steps // (2 * _SNAPSHOTS)))
+        self._effort = effort
+        self._began, self._done = monotonic(), 0
+        self.share = 0.0
+
+    @property
+    def heat(self) -> float:
+        """The temperature now."""
+        return float(self._hot * (self._cold / self._hot) ** min(self.share, 1.0))
+
+    def next_steps(self) -> int:
+        """The steps to do next; `share` is how much will then be done, by time as it looks now."""
+        spent = monotonic() - self._began
+        if self._effort.seconds == inf:
+            self._done += self._chunk
+            self.share = self._done / self._steps
+        elif self._done == 0:
+            self._done = self._chunk
+            self.share = 1e-3
+        else:
+            speed = self._done / max(spent, 1e-6)
+            ahead = int(np.clip(speed * min(0.1, self._effort.seconds / 100), 1, 1_000_000))
+            self._chunk = ahead
+            self._done += ahead
+            self.share = max(self.share, (spent + ahead / speed) / max(self._effort.seconds, 1e-6))
+        return self._chunk
+
+
 @dataclass
 class Found:
     """What a search of a region ends with, in the region's own labels."""
@@ -167,14 +227,17 @@ class Improvement:
         self.deadline = self.began + self.seconds
         self.stop, self.lock = Event(), Lock()
         self.done = 0
-        self.share = 0.0
-        self.pools: dict[int, Pool] = {}
+        self.pool: Pool | None = None
         self.sse = sse_of(self.X, self.labels)
         self.history.append((0.0, self.sse, "start"))
 
     def over(self) -> bool:
         """Whether time is up."""
         return self.stop.is_set() or monotonic() >= self.deadline
+
+    def ending(self) -> bool:
+        """Whether there is no time for another round."""
+        return self.deadline - monotonic() < 2 * _SECONDS * len(self.X)
 
     def offer(self, labels: Int, stage: str) -> bool:
         """Keep a partition if it is the best so far."""
@@ -191,7 +254,9 @@ class Improvement:
         if self.progress is None:
             return
         if self.seconds < inf:
-            share = max(share if self.rounds is not None else 0.0, (monotonic() - self.began) / max(self.seconds, 1e-9))
+            share = max(
+                share if self.rounds is not None else 0.0, (monotonic() - self.began) / max(self.seconds, 1e-9)
+            )
         self.done = max(self.done, min(int(len(self.X) * share), len(self.X) - 1))
         self.progress(self.done, len(self.X))
 
@@ -212,102 +277,111 @@ class Improvement:
         part = 0.3 if self.rounds != 0 else 1.0
         for number in range(_SWEEPS):
             labels = steps.round(
-                self.X, self.labels, number, lambda done, total, begun=number: self.report(
-                    part * (begun + done / total) / _SWEEPS
-                )
+                self.X,
+                self.labels,
+                number,
+                lambda done, total, begun=number: self.report(part * (begun + done / total) / _SWEEPS),
             )
             if not self.offer(labels, "exchanges") or self.over():
                 break
 
     def anneal(self) -> None:
         """Rounds of annealing, each longer than the one before, and what recombination makes of them."""
-        rate = inf
         for number in range(10**9 if self.rounds is None else self.rounds):
             if self.over():
                 break
-            factor = float(2 ** min(number, 6))
-            if rate < inf:  # the last round ends in time
-                factor = min(factor, 0.9 * (self.deadline - monotonic()) * rate)
-            begin = monotonic()
-            self.round(number, factor)
-            rate = factor / max(monotonic() - begin, 1e-9) if self.seconds < inf else inf
+            self.round(number)
 
-    def round(self, number: int, factor: float) -> None:
-        """All regions searched through once, with so many times the usual effort."""
+    def effort(self, number: int, regions: int) -> Effort:
+        """What a round may take: by steps, or by time where that is limited, all of what is left if it is little."""
+        factor = 2 ** min(number, _DOUBLINGS)
+        if self.rounds is not None:
+            return Effort(factor, inf)
+        left = self.deadline - monotonic()
+        wanted = _SECONDS * len(self.X) * factor
+        part = _SEARCHED if self.k <= _COMBINED else 0.97
+        last = left < 2 * wanted
+        return Effort(factor, part * left / regions if last else wanted / regions)
+
+    def round(self, number: int) -> None:
+        """All regions searched through once."""
         labels, sse = self.labels, self.sse
-        count = -(-len(self.X) // _REGION)
         regions = Exchanges(self.k, region=_REGION).regions(self.X, labels, number)
-        searches = _SEARCHES if count == 1 else 1
-        tasks = [(r, s) for r in range(count) for s in range(searches)]
+        searches = _SEARCHES if len(regions) == 1 else 1
+        tasks = [(r, s) for r in range(len(regions)) for s in range(searches)]
+        effort = self.effort(number, -(-len(tasks) // self.n_jobs))
 
         def search(r: int, s: int) -> Found:
             seed = np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0]
-            return self.search(regions[r], labels, int(seed), factor, s, count == 1)
+            return self.search(regions[r], labels, int(seed), effort)
 
         total = self.rounds if self.rounds is not None else number + 1
         for place, (r, found) in enumerate(self.in_order(search, tasks)):
             self.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
-            labels = self.taken(regions[r], labels, found)
-        if sse_of(self.X, labels) < sse:
+            labels = self.taken(regions[r], labels, found, number)
+        error = sse_of(self.X, labels)
+        if error < sse:
             with self.lock:
-                self.labels, self.sse = labels, sse_of(self.X, labels)
+                self.labels, self.sse = labels, error
 
-    def taken(self, region: Int, labels: Int, found: list[Found]) -> Int:
+    def taken(self, region: Int, labels: Int, found: list[Found], number: int) -> Int:
         """The labels with the best that the searches of a region found, and what can be made of it."""
-        own = np.unique(labels[region], return_inverse=True)[1]
         X = np.ascontiguousarray(self.X[region])
-        errors = [sse_of(X, own), *(sse_of(X, each.labels) for each in found)]
-        own = [own, *(each.labels for each in found)][int(np.argmin(errors))]
-        whole = len(region) == len(self.X)
-        if self.k <= _COMBINED and not self.over():
-            pool = self.pools.get(0) if whole else None
-            pool = pool or Pool(X)
-            if whole:
-                self.pools[0] = pool
-            for each in found:
-                for snapshot in each.snapshots:
-                    pool.add_labels(snapshot)
-            seconds = None if self.seconds == inf else max(self.deadline - monotonic(), 0.01) / 3
-            own = recombine(X, self.k, own, (), seconds, pool, self.over)
+        tried = [compact(labels[region]), *(each.labels for each in found)]
+        own = tried[int(np.argmin([sse_of(X, each) for each in tried]))]
+        if self.k <= _COMBINED and not self.over() and (number > 0 or self.seconds < inf or len(X) <= _FEW):
+            own = self.combined(X, own, [each for one in found for each in one.snapshots], number)
         new = labels.copy()
         new[region] = own + labels.max() + 1
-        new = np.unique(new, return_inverse=True)[1]
+        new = compact(new)
         self.offer(new, "recombination" if self.k <= _COMBINED else "annealing")
         return new
 
-    def search(self, region: Int, labels: Int, seed: int, factor: float, number: int, whole: bool) -> Found:
+    def combined(self, X: Float, labels: Int, snapshots: list[Int], number: int) -> Int:
+        """What the groups of many partitions give; those of a table in one region are remembered."""
+        pool = self.pool if len(X) == len(self.X) and self.pool is not None else Pool(X)
+        if len(X) == len(self.X):
+            self.pool = pool
+        for each in snapshots:
+            pool.add_labels(each)
+        seconds = None if self.seconds == inf else (self.deadline - monotonic()) / (1 if self.ending() else 3)
+        return recombine(X, self.k, labels, (), seconds, pool, 4 * 2 ** min(number, 2), self.over)
+
+    def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
         """Anneal the groups of a region."""
         from shoal.kernels.recreate import anneal, new_local, new_state, settle
 
-        X = np.ascontiguousarray(self.X[region])
-        own = np.unique(labels[region], return_inverse=True)[1]
+        X, own = np.ascontiguousarray(self.X[region]), compact(labels[region])
         n, k = len(X), self.k
         state = new_state(X, own, k, seed)
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        small = k < _TRADING
-        most = 4 if small else 3 if k < 50 else 2
-        trades = 0 if small else 10 * k
-        steps = int(max(_REBUILDS * n, 4000) * factor if small else max(2000 * n, 100_000) * factor / trades)
-        hot = (1.0 * k if small else 2.0 * k**-0.4) * error / n
-        cold = hot * (0.02 if small else 0.05)
-        local = new_local(X.shape[1], k, most)
-        chunk = max(50, 400_000 // k**2)
-        chunks = max(2 * _SNAPSHOTS, -(-steps // chunk))
-        every = max(1, chunks // (2 * _SNAPSHOTS))
-        snapshots, best = [], error
-        for c in range(chunks):
-            if self.over():
-                break
+        schedule = Schedule(n, k, effort)
+        local = new_local(X.shape[1], k, schedule.most)
+        back = np.argsort(region) if n == len(self.X) else None
+        snapshots: list[Int] = []
+        best = error
+        while schedule.share < 1.0 and not self.over():
             settle(state)
-            heat, colder = (hot * (cold / hot) ** ((c + d) / chunks) for d in (0, 1))
-            anneal(state, local, k, most, trades, -(-steps // chunks), heat, colder, 1e-12 * error)
-            if 2 * c >= chunks and c % every == 0:
+            heat = schedule.heat * error / n
+            steps = schedule.next_steps()
+            anneal(
+                state,
+                local,
+                k,
+                schedule.most,
+                schedule.trades,
+                steps,
+                heat,
+                schedule.heat * error / n,
+                1e-12 * error,
+            )
+            if schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
                 snapshots.append(compact(state.label))
-            if whole and state.value[1] < best:
+            if back is not None and state.value[1] < best:
                 best = float(state.value[1])
-                self.offer(compact(state.best)[np.argsort(region)], "annealing")
+                self.offer(compact(state.best)[back], "annealing")
         return Found(compact(state.best), [*snapshots, compact(state.best)])
 
     def in_order(
