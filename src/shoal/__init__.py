@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         MuApprox,
         Optimal,
         PathMHM,
+        Refined,
         UnivariateOptimal,
     )
     from shoal.partition import Partition
@@ -54,6 +55,7 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
     "TFRP": "shoal.methods",
+    "Refined": "shoal.methods",
     "UnivariateOptimal": "shoal.methods",
     "VMDAV": "shoal.methods",
     "allocate": "shoal.allocation",
@@ -82,6 +84,7 @@ __all__ = [
     "Partition",
     "PathMHM",
     "Quantizer",
+    "Refined",
     "Release",
     "ShoalError",
     "ShoalWarning",

@@ -6,7 +6,7 @@ there are none. Integer programming then chooses a partition, of the whole table
 time. None of it proves anything; it only finds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
@@ -24,8 +24,9 @@ Stopped = Callable[[], bool]
 
 _LISTED = 12  # records near a start, for each of k, from which its group is chosen
 _ROUNDS = 30  # of prices and columns, at most
-_SLIGHT = 1e-5  # a round that lowers the linear program by less than this part is the last
-_NODES = 200  # branches of one integer program
+_SLIGHT = 1e-5  # a round that lowers the linear program by less than this part is slight
+_PATIENCE = 3  # slight rounds after which there are enough
+_NODES = 100  # branches of one integer program
 _WHOLE = 1500  # records up to which a table is combined as a whole
 _ROOM = 100_000  # groups that are looked at as neighbours of cheap ones
 _AREA = 100  # neighbouring groups that are combined in a larger one
@@ -39,17 +40,24 @@ class Pool:
         self.groups: list[Group] = []
         self.costs = np.empty(0)
         self._marks = np.random.default_rng(0).integers(0, 2**64, len(X), np.uint64)
-        self._known: set[int] = set()
+        self._known: dict[int, int] = {}
         self._lists = np.empty((len(X), 0), np.int32)
 
     def add_labels(self, labels: Int) -> int:
         """The groups of a partition; returns how many were new."""
+        return self._add(self._keyed(labels))
+
+    def places(self, labels: Int) -> list[int]:
+        """The numbers of the groups of a partition that has been added."""
+        return [self._known[key] for key, _ in self._keyed(labels)]
+
+    def _keyed(self, labels: Int) -> Iterator[tuple[int, Int]]:
         order = np.argsort(labels, kind="stable")
         sizes = np.bincount(labels)
         ends = np.cumsum(sizes[sizes > 0])
         starts = np.concatenate([[0], ends[:-1]])
         keys = np.add.reduceat(self._marks[order], starts).tolist()
-        return self._add((key, order[start:end]) for key, start, end in zip(keys, starts, ends, strict=True))
+        return ((key, order[start:end]) for key, start, end in zip(keys, starts, ends, strict=True))
 
     def add(self, groups: Iterable[Iterable[int]]) -> int:
         """Some groups; returns how many were new."""
@@ -60,7 +68,7 @@ class Pool:
         new = []
         for key, row in keyed:
             if key not in self._known:
-                self._known.add(key)
+                self._known[key] = len(self.groups) + len(new)
                 new.append(row)
         costs = np.empty(len(new))
         by_size: dict[int, list[int]] = {}
@@ -77,7 +85,7 @@ class Pool:
         """Drop all others."""
         self.groups = [self.groups[c] for c in chosen]
         self.costs = self.costs[chosen]
-        self._known = {int(self._marks[list(group)].sum()) for group in self.groups}
+        self._known = {int(self._marks[list(group)].sum()): g for g, group in enumerate(self.groups)}
 
     def lists(self, count: int) -> NDArray[np.int32]:
         """Each record and those nearest to it, so many in all."""
@@ -133,7 +141,7 @@ def recombine(
     priced = generate(pool, k, over)
     if priced is None or over():
         return labels
-    enrich(pool, k, priced, max(best - priced.value, 0.0), breadth * len(X))
+    enrich(pool, k, priced, labels, max(best - priced.value, 0.0), breadth * len(X))
     table = pool.table()
     if len(X) > _WHOLE:
         return by_areas(pool, table, labels, best, deadline, over)
@@ -172,15 +180,16 @@ def better(X: Float, labels: Int, best: float, found: Int) -> tuple[Int, float]:
 
 def generate(pool: Pool, k: int, over: Stopped) -> Priced | None:
     """Prices and columns in turn, until a round brings too little."""
-    last, priced = inf, None
+    last, slight, priced = inf, 0, None
     for _ in range(_ROUNDS):
         solved = solve(pool)
         if solved is None:
             break
         priced = solved
-        if over() or priced.value > last * (1 - _SLIGHT) or not add_cheap(pool, k, priced, 0.0):
+        slight = slight + 1 if priced.value > last * (1 - _SLIGHT) else 0
+        if over() or slight == _PATIENCE or not add_cheap(pool, k, priced, 0.0):
             break
-        last = priced.value
+        last = min(last, priced.value)
     return priced
 
 
@@ -214,7 +223,7 @@ def add_cheap(pool: Pool, k: int, priced: Priced, below: float) -> int:
     return pool.add(members[i, : sizes[i]] for i in np.argsort(reduced[:found], kind="stable"))
 
 
-def enrich(pool: Pool, k: int, priced: Priced, gap: float, most: int) -> None:
+def enrich(pool: Pool, k: int, priced: Priced, labels: Int, gap: float, most: int) -> None:
     """Keep what is cheap at these prices, and add what is one record away from it and as cheap.
 
     A group whose SSE less prices is above the gap is in no better partition.
@@ -227,6 +236,7 @@ def enrich(pool: Pool, k: int, priced: Priced, gap: float, most: int) -> None:
     order = np.argsort(reduced, kind="stable")
     order = order[: int(np.searchsorted(reduced[order], gap, "right"))][:most]
     base = order[: most // 2]
+    needed = [*pool.places(labels), *priced.used.tolist()]
     groups = np.concatenate([np.array(pool.groups[g], np.int32) for g in base])
     starts = np.concatenate([[0], np.cumsum([len(pool.groups[g]) for g in base])])
     members, sizes = np.empty((_ROOM, 2 * k), np.int32), np.empty(_ROOM, np.int64)
@@ -241,7 +251,8 @@ def enrich(pool: Pool, k: int, priced: Priced, gap: float, most: int) -> None:
     pool.add(members[i, : sizes[i]] for i in np.argsort(costs[:found], kind="stable"))
     reduced = pool.costs - pool.table().T @ priced.prices
     order = np.argsort(reduced, kind="stable")
-    pool.keep(np.sort(order[: min(most, int(np.searchsorted(reduced[order], gap, "right")))]))
+    order = order[: min(most, int(np.searchsorted(reduced[order], gap, "right")))]
+    pool.keep(np.union1d(order, needed))
 
 
 def chosen_of(table: Any, costs: Float, seconds: float) -> Int | None:

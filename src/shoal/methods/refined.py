@@ -34,7 +34,7 @@ from shoal.methods.optimal import renumbered
 from shoal.methods.recombine import Pool, recombine
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
-from shoal.partition import sse_of
+from shoal.partition import means_of, sse_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -48,7 +48,7 @@ _TRADING = 8  # the least k whose records mostly change places; below, groups ar
 _SNAPSHOTS = 40  # partitions of a search whose groups are remembered
 _REBUILDS = 25  # of a round, per record
 _TRADES = 1000  # of a round, per record
-_LEAST_STEPS = 3000  # of a round
+_LEAST_STEPS = 1500  # of a round
 _DOUBLINGS = 5  # rounds that are longer than the one before
 _SECONDS = 1e-3  # of a round, per record, where time is limited
 _SEARCHED = 0.6  # the part of the last round that is not for recombination
@@ -154,16 +154,13 @@ class Effort:
 
 
 class Schedule:
-    """How far a search is, how hot that makes it, and how many steps are next.
+    """How far a search is, how hot that makes it, and how many steps are next; `unit` is a record's typical error."""
 
-    Heat is in units of the mean error of a record.
-    """
-
-    def __init__(self, n: int, k: int, effort: Effort) -> None:
+    def __init__(self, n: int, k: int, effort: Effort, unit: float) -> None:
         small = k < _TRADING
         self.most = 4 if small else 3 if k < 50 else 2
         self.trades = 0 if small else 10 * k
-        self._hot = float(k) if small else 2.0 * k**-0.4
+        self._hot = unit * (k if small else 2.0 * k**-0.4)
         self._cold = self._hot * (0.02 if small else 0.05)
         per_record = _REBUILDS * n if small else _TRADES * n / self.trades
         self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if small else _LEAST_STEPS / k))
@@ -357,14 +354,14 @@ class Improvement:
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        schedule = Schedule(n, k, effort)
+        schedule = Schedule(n, k, effort, typical(X, own))
         local = new_local(X.shape[1], k, schedule.most)
         back = np.argsort(region) if n == len(self.X) else None
         snapshots: list[Int] = []
         best = error
         while schedule.share < 1.0 and not self.over():
             settle(state)
-            heat = schedule.heat * error / n
+            heat = schedule.heat
             steps = schedule.next_steps()
             anneal(
                 state,
@@ -374,7 +371,7 @@ class Improvement:
                 schedule.trades,
                 steps,
                 heat,
-                schedule.heat * error / n,
+                schedule.heat,
                 1e-12 * error,
             )
             if schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
@@ -403,6 +400,12 @@ class Improvement:
                 self.stop.set()
                 threads.shutdown(cancel_futures=True)
                 raise
+
+
+def typical(X: Float, labels: Int) -> float:
+    """The squared distance to its centroid of a record with more than most, where a few may have far more."""
+    errors = ((X - means_of(X, labels)[labels]) ** 2).sum(axis=1)
+    return max(0.8 * float(np.quantile(errors, 0.75)), 0.01 * float(errors.mean()))
 
 
 def compact(labels: Int) -> Int:
