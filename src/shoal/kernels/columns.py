@@ -1,7 +1,7 @@
 """Groups that cost less than the prices of their records, found by steps like those of k-means.
 
-From a centre c the s records with the least |x - c|^2 - price form a group, its mean is the next centre. Neither step
-raises the sum, so it ends; what it ends at need not be the cheapest group there is.
+From a centre c the s records with the least |x - c|^2 - price form a group, its mean is the next centre. Neither
+step raises the sum, so it ends; what it ends at need not be the cheapest group there is.
 """
 
 import numpy as np
@@ -100,8 +100,8 @@ def neighbouring_groups(
 ) -> int:
     """Groups with a record more, less or another one than those given, if their SSE less prices is so low.
 
-    Group g has the records groups[starts[g] : starts[g + 1]]; the record that is added comes from the list of its first
-    one. Fills what there is room for; returns how many there are.
+    Group g has the records groups[starts[g] : starts[g + 1]]; the record that is added comes from the list of
+    its first one. Fills what there is room for; returns how many groups that are.
     """
     m = rows.shape[1]
     centre, found = np.empty(m), 0

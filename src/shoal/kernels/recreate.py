@@ -1,8 +1,9 @@
 """Annealed ruin and recreate: a few neighbouring groups are dissolved, formed anew and kept or not.
 
-All that a rebuild needs is copied first: with the squared distances D of its records, P[g] the sum over the pairs of
-group g and S[g, x] that from x to its records, a group of a records has the SSE P[g] / a. A move or swap is then
-priced in O(1), whatever the attributes. What is kept has its SSE summed anew from D, so errors do not pile up.
+All that a rebuild needs is copied first: with the squared distances D of its records, P[g] the sum over the pairs
+of group g and S[g, x] that from x to its records, a group of a records has the SSE P[g] / a. A move or swap is
+then priced in O(1), whatever the attributes. What is kept has its SSE summed anew from D: errors do not pile up.
+Between rebuilds single records trade places, priced by centroids; `settle` computes those anew now and then.
 """
 
 from typing import NamedTuple
@@ -28,7 +29,7 @@ class State(NamedTuple):
     best: Array  # int32 (n,): the best labels so far
     value: Array  # float64 (2,): the SSE now and the best
     seed: Array  # uint64 (1,)
-    count: Array  # int64 (3,): rebuilds, rebuilds kept, rebuilds kept when the lists were made
+    counts: Array  # int64 (3,): rebuilds, rebuilds kept, rebuilds kept when the lists were made
 
 
 class Local(NamedTuple):
@@ -168,7 +169,7 @@ def find_neighbours(state: State) -> None:
         for h in range(groups):
             if h != g and state.size[h] > 0:
                 file_in(state.near[g], reach, h, between(state, g, h))
-    state.count[2] = state.count[1]
+    state.counts[2] = state.counts[1]
 
 
 @inner
@@ -486,20 +487,20 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
 def anneal(
     state: State, local: Local, k: int, most: int, trades: int, steps: int, hot: float, cold: float, least: float
 ) -> None:
-    """So many steps, each `trades` trades and a rebuild of 2 to `most` groups, as the heat falls from hot to cold."""
+    """So many steps, each `trades` trades and a rebuild of 2 to `most` groups; the heat falls from hot to cold."""
     factor = (cold / hot) ** (1.0 / steps) if hot > 0.0 else 1.0
     heat = hot
     for _ in range(steps):
         heat *= factor
         for _ in range(trades):
             if trade(state, k, heat):
-                state.count[1] += 1
+                state.counts[1] += 1
                 remember(state, least)
-        state.count[0] += 1
+        state.counts[0] += 1
         if rebuild(state, local, k, 2 + draw(state.seed, most - 1), heat, least):
-            state.count[1] += 1
+            state.counts[1] += 1
             remember(state, least)
-        if state.count[1] - state.count[2] > 4 * state.size.size:
+        if state.counts[1] - state.counts[2] > 4 * state.size.size:
             find_neighbours(state)
 
 

@@ -1,9 +1,9 @@
-"""Good partitions combined: the groups of all of them, and cheaper ones between them, as a set partitioning problem.
+"""Good partitions combined: the groups of all of them, and cheaper ones between them, by set partitioning.
 
 Each group is a column with its SSE as cost, each record must be covered once. The linear program over the known
-columns prices the records; steps like those of k-means find groups below these prices (`kernels/columns.py`), until
-there are none. Integer programming then chooses a partition, of the whole table or of some neighbouring groups at a
-time. None of it proves anything; it only finds.
+columns prices the records; steps like those of k-means find groups below these prices (`kernels/columns.py`),
+until there are none. Integer programming then chooses a partition, of the whole table or of some neighbouring
+groups at a time. None of it proves anything; it only finds.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -65,7 +65,7 @@ class Pool:
         return self._add((int(self._marks[row].sum()), row) for row in rows)
 
     def _add(self, keyed: Iterable[tuple[int, Int]]) -> int:
-        new = []
+        new: list[Int] = []
         for key, row in keyed:
             if key not in self._known:
                 self._known[key] = len(self.groups) + len(new)
@@ -126,12 +126,16 @@ def recombine(
     breadth: int = 4,
     stopped: Stopped = lambda: False,
 ) -> Int:
-    """A partition at most as dear as `labels`, from its groups, those of the pool, more columns and cheap new ones.
+    """A partition at most as dear as `labels`, from its groups, those of the pool, more columns and new ones.
 
-    Integer programming chooses from `breadth` columns a record. Without `seconds` the result does not depend on time.
+    Integer programming chooses from `breadth` columns a record. Without `seconds` the result does not depend on
+    time.
     """
     deadline = inf if seconds is None else monotonic() + seconds
-    over = lambda: stopped() or monotonic() >= deadline  # noqa: E731
+
+    def over() -> bool:
+        return stopped() or monotonic() >= deadline
+
     pool = Pool(X) if pool is None else pool
     pool.add_labels(labels)
     pool.add(columns)
@@ -208,7 +212,7 @@ def solve(pool: Pool) -> Priced | None:
 
 
 def add_cheap(pool: Pool, k: int, priced: Priced, below: float) -> int:
-    """Groups whose SSE less prices is below a limit, from every record and every group in use; how many are new."""
+    """Groups whose SSE less prices is below a limit, from every record and group in use; how many are new."""
     from shoal.kernels.columns import cheap_groups
 
     X, n = pool.X, len(pool.X)
@@ -275,4 +279,5 @@ def chosen_of(table: Any, costs: Float, seconds: float) -> Int | None:
     times = table[:, taken].sum(axis=1)
     if not np.array_equal(times[rows], np.ones(len(rows))):
         return None
-    return np.rint(table[:, taken] @ np.arange(1, len(taken) + 1) - 1).astype(np.int64)
+    labels: Int = np.rint(table[:, taken] @ np.arange(1, len(taken) + 1) - 1).astype(np.int64)
+    return labels

@@ -1,18 +1,18 @@
 """Refined: any partition made better, as long as there is time, never worse.
 
-Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables are
-annealed: records change places at random and a few neighbouring groups are dissolved and formed anew, and what
-makes the SSE worse is kept with a probability that falls. For small groups the groups of all good partitions met on the
-way, and cheaper ones between them, are combined by integer programming. A large table is improved region by region.
+Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables
+are annealed: records change places at random and a few neighbouring groups are dissolved and formed anew, and what
+makes the SSE worse is kept with a probability that falls. For small k the groups of all good partitions met on the
+way, and cheaper ones between them, are combined by integer programming. A large table is improved by regions.
 
-Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns the
-best partition so far.
+Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns
+the best partition so far.
 Cost: an exchange round is near-linear; what follows is as long as asked for. O(n) memory.
 
-Reference: ruin and recreate: G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt and G. Dueck, Record breaking optimization
-results using the ruin and recreate principle, Journal of Computational Physics 159 (2000) 139-171. Regions: E. D. Taillard
-and S. Voss, POPMUSIC: partial optimization metaheuristic under special intensification conditions, in Essays and Surveys
-in Metaheuristics (2002) 613-629.
+Reference: ruin and recreate: G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt and G. Dueck, Record breaking
+optimization results using the ruin and recreate principle, Journal of Computational Physics 159 (2000) 139-171.
+Regions: E. D. Taillard and S. Voss, POPMUSIC: partial optimization metaheuristic under special intensification
+conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
 import os
@@ -67,10 +67,10 @@ class Refined(Microaggregator):
     seconds : float, optional
         How long to improve it, the start not counted. The result then depends on the machine and its load.
     rounds : int, optional
-        How many rounds of annealing follow the exchanges, 0 for none; the result then depends on nothing else. A round
-        has two searches (one for each region of a table above 5000 records) of 40 rebuilds per record, or 2000
-        trades from k = 8 on; each round twice as many as the one before, up to 64 times. Without `seconds` the default is 1, and 0
-        above 200 000 records.
+        How many rounds of annealing follow the exchanges, 0 for none; without `seconds` the groups then depend on
+        nothing else but the seed. The first round is two searches (one for each region of a table above 5000
+        records) of 25 rebuilds per record, or 1000 trades from k = 8 on, and every round is twice as long as the
+        one before, up to 32 times the first. Without `seconds` the default is 1, and 0 above 200 000 records.
     n_jobs : int, optional
         Threads; by default one for each core. With `rounds`, the groups do not depend on it.
     random_state : int
@@ -83,8 +83,8 @@ class Refined(Microaggregator):
 
     Notes
     -----
-    Groups of 2k records or more in the start are split by MDAV first, which never costs. Groups are numbered in the
-    order of their first records.
+    Groups of 2k records or more in the start are split by MDAV first, which never costs. Groups are numbered in
+    the order of their first records.
     """
 
     idea = "any partition improved by exchanges, annealing and recombination"
@@ -154,7 +154,7 @@ class Effort:
 
 
 class Schedule:
-    """How far a search is, how hot that makes it, and how many steps are next; `unit` is a record's typical error."""
+    """How far a search is, how hot that makes it, how many steps are next; `unit` is a record's typical error."""
 
     def __init__(self, n: int, k: int, effort: Effort, unit: float) -> None:
         small = k < _TRADING
@@ -273,12 +273,11 @@ class Improvement:
         steps = Exchanges(self.k, self.n_jobs)
         part = 0.3 if self.rounds != 0 else 1.0
         for number in range(_SWEEPS):
-            labels = steps.round(
-                self.X,
-                self.labels,
-                number,
-                lambda done, total, begun=number: self.report(part * (begun + done / total) / _SWEEPS),
-            )
+
+            def report(done: int, total: int, begun: int = number) -> None:
+                self.report(part * (begun + done / total) / _SWEEPS)
+
+            labels = steps.round(self.X, self.labels, number, report)
             if not self.offer(labels, "exchanges") or self.over():
                 break
 
@@ -290,7 +289,7 @@ class Improvement:
             self.round(number)
 
     def effort(self, number: int, regions: int) -> Effort:
-        """What a round may take: by steps, or by time where that is limited, all of what is left if it is little."""
+        """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
         factor = 2 ** min(number, _DOUBLINGS)
         if self.rounds is not None:
             return Effort(factor, inf)
