@@ -16,8 +16,8 @@ from shoal.errors import ShoalError
 from shoal.methods import refined
 
 
-@settings(max_examples=25, deadline=None)
-@given(points(most=30), st.sampled_from(["mdav", "tfrp", "one group", "vmdav"]), st.integers(0, 2))
+@settings(max_examples=20, deadline=None)
+@given(points(most=24), st.sampled_from(["mdav", "tfrp", "one group", "vmdav"]), st.integers(0, 2))
 def test_it_is_never_worse_than_its_start_and_always_valid(sample, start, rounds):
     X, k = sample
     first = np.zeros(len(X), int) if start == "one group" else start
@@ -63,8 +63,9 @@ def test_more_rounds_and_another_seed_are_another_search():
     swept, once, twice = (Refined(k=3, rounds=rounds).fit(X).sse_ for rounds in (0, 1, 2))
     assert twice <= once < swept < MDAV(k=3).fit(X).sse_
     assert len({stage for _, _, stage in Refined(k=3).fit(X).history_} & {"start", "exchanges", "annealing"}) == 3
-    other = Refined(k=3, random_state=1).fit(X)
-    assert not np.array_equal(other.labels_, Refined(k=3).fit(X).labels_)
+    X = np.random.default_rng(2).normal(size=(600, 5))
+    one, other = Refined(k=10).fit(X), Refined(k=10, random_state=1).fit(X)
+    assert not np.array_equal(one.labels_, other.labels_)
 
 
 @pytest.mark.parametrize("k", [3, 12])

@@ -44,7 +44,8 @@ _REGION = 5_000  # records that are annealed together
 _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
 _COMBINED = 6  # the largest k whose groups are combined
-_TRADING = 8  # the least k whose records mostly change places; below, groups are mostly rebuilt
+_TRADING = 8  # the least k at which records trade places too; below, groups are only rebuilt
+_LARGE = 50  # the least k whose groups are rebuilt with one neighbour fewer
 _SNAPSHOTS = 40  # partitions of a search whose groups are remembered
 _REBUILDS = 25  # of a round, per record
 _TRADES = 1000  # of a round, per record
@@ -156,14 +157,14 @@ class Effort:
 class Schedule:
     """How far a search is, how hot that makes it, how many steps are next; `unit` is a record's typical error."""
 
-    def __init__(self, n: int, k: int, effort: Effort, unit: float) -> None:
-        small = k < _TRADING
-        self.most = 4 if small else 3 if k < 50 else 2
-        self.trades = 0 if small else 10 * k
-        self._hot = unit * (k if small else 2.0 * k**-0.4)
-        self._cold = self._hot * (0.02 if small else 0.05)
-        per_record = _REBUILDS * n if small else _TRADES * n / self.trades
-        self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if small else _LEAST_STEPS / k))
+    def __init__(self, n: int, k: int, effort: Effort, unit: float, rebuild: bool) -> None:
+        rebuild = k < _TRADING or rebuild
+        self.most = (3 if k < _LARGE else 2) + rebuild
+        self.trades = 0 if rebuild else 10 * k
+        self._hot = unit * (k * (1.0 if k < _TRADING else 0.5) if rebuild else 2.0 * k**-0.4)
+        self._cold = self._hot * (0.02 if rebuild else 0.05)
+        per_record = _REBUILDS * n * min(1.0, (8 / k) ** 2) if rebuild else _TRADES * n / self.trades
+        self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if k < _TRADING else _LEAST_STEPS / k))
         self._chunk = max(20, 150_000 // k**2)
         if effort.seconds < inf:
             self._chunk = max(20, self._chunk // 8)
@@ -309,7 +310,7 @@ class Improvement:
 
         def search(r: int, s: int) -> Found:
             seed = np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0]
-            return self.search(regions[r], labels, int(seed), effort)
+            return self.search(regions[r], labels, int(seed), effort, (number + s) % 2 == 1)
 
         total = self.rounds if self.rounds is not None else number + 1
         for place, (r, found) in enumerate(self.in_order(search, tasks)):
@@ -343,7 +344,7 @@ class Improvement:
         seconds = None if self.seconds == inf else (self.deadline - monotonic()) / (1 if self.ending() else 3)
         return recombine(X, self.k, labels, (), seconds, pool, 4 * 2 ** min(number, 2), self.over)
 
-    def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
+    def search(self, region: Int, labels: Int, seed: int, effort: Effort, rebuild: bool) -> Found:
         """Anneal the groups of a region."""
         from shoal.kernels.recreate import anneal, new_local, new_state, settle
 
@@ -353,7 +354,7 @@ class Improvement:
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        schedule = Schedule(n, k, effort, typical(X, own))
+        schedule = Schedule(n, k, effort, typical(X, own), rebuild)
         local = new_local(X.shape[1], k, schedule.most)
         back = np.argsort(region) if n == len(self.X) else None
         snapshots: list[Int] = []
