@@ -354,7 +354,7 @@ class Improvement:
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        schedule = Schedule(n, k, effort, typical(X, own), rebuild)
+        schedule = Schedule(n, k, effort, error / n if rebuild and k < _TRADING else typical(X, own), rebuild)
         local = new_local(X.shape[1], k, schedule.most)
         back = np.argsort(region) if n == len(self.X) else None
         snapshots: list[Int] = []
