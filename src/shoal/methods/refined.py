@@ -303,7 +303,7 @@ class Improvement:
     def round(self, number: int) -> None:
         """All regions searched through once."""
         labels, sse = self.labels, self.sse
-        regions = Exchanges(self.k, region=_REGION).regions(self.X, labels, number)
+        regions = [np.sort(region) for region in Exchanges(self.k, region=_REGION).regions(self.X, labels, number)]
         searches = _SEARCHES if len(regions) == 1 else 1
         tasks = [(r, s) for r in range(len(regions)) for s in range(searches)]
         effort = self.effort(number, -(-len(tasks) // self.n_jobs))
@@ -356,7 +356,6 @@ class Improvement:
             return Found(own, [])
         schedule = Schedule(n, k, effort, error / n if rebuild and k < _TRADING else typical(X, own), rebuild)
         local = new_local(X.shape[1], k, schedule.most)
-        back = np.argsort(region) if n == len(self.X) else None
         snapshots: list[Int] = []
         best = error
         while schedule.share < 1.0 and not self.over():
@@ -376,9 +375,9 @@ class Improvement:
             )
             if schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
                 snapshots.append(compact(state.label))
-            if back is not None and state.value[1] < best:
+            if n == len(self.X) and state.value[1] < best:
                 best = float(state.value[1])
-                self.offer(compact(state.best)[back], "annealing")
+                self.offer(compact(state.best), "annealing")
         return Found(compact(state.best), [*snapshots, compact(state.best)])
 
     def in_order(
