@@ -45,7 +45,7 @@ _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
 _COMBINED = 6  # the largest k whose groups are combined
 _TRADING = 8  # the least k at which records trade places too; below, groups are only rebuilt
-_LARGE = 50  # the least k whose groups are rebuilt with one neighbour fewer
+_LARGE = 50  # the least k at which a search that trades rebuilds pairs of groups only
 _SNAPSHOTS = 40  # partitions of a search whose groups are remembered
 _REBUILDS = 25  # of a round, per record
 _TRADES = 1000  # of a round, per record
@@ -159,7 +159,7 @@ class Schedule:
 
     def __init__(self, n: int, k: int, effort: Effort, unit: float, rebuild: bool) -> None:
         rebuild = k < _TRADING or rebuild
-        self.most = (3 if k < _LARGE else 2) + rebuild
+        self.most = 4 if rebuild else 3 if k < _LARGE else 2
         self.trades = 0 if rebuild else 10 * k
         self._hot = unit * (k * (1.0 if k < _TRADING else 0.5) if rebuild else 2.0 * k**-0.4)
         self._cold = self._hot * (0.02 if rebuild else 0.05)
