@@ -161,9 +161,7 @@ class Schedule:
         rebuild = k < _TRADING or rebuild
         self.most = 4 if rebuild else 3 if k < _LARGE else 2
         self.trades = 0 if rebuild else 10 * k
-        self._hot = unit * (
-            k * (1.0 if k < _TRADING else 0.5 if k < _LARGE else 0.3) if rebuild else 2.0 * k**-0.4
-        )
+        self._hot = unit * (k * (1.0 if k < _TRADING else 0.5) if rebuild else 2.0 * k**-0.4)
         self._cold = self._hot * (0.02 if rebuild else 0.05)
         per_record = _REBUILDS * n * min(1.0, (8 / k) ** 2) if rebuild else _TRADES * n / self.trades
         self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if k < _TRADING else _LEAST_STEPS / k))
