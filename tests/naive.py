@@ -1002,3 +1002,38 @@ def views(cost, far, n, low, high):
         ends = sorted([cost[i, j] for j in range(n) if (i, j) in cost] + [far[i] / 2] * high)
         found.append(min(math.fsum(ends[: s - 1]) / s for s in range(low, high + 1)))
     return found
+
+
+def cheap_groups(X, prices, k, below):
+    """From every record and for every size: the cheapest records around a centre, then their mean, while that helps."""
+    X = plain(X)
+    found = []
+    for start in X:
+        for s in range(k, min(2 * k - 1, len(X)) + 1):
+            centre, last, group = start, math.inf, []
+            for _ in range(20):
+                ranked = sorted(range(len(X)), key=lambda i: squared_distance(X[i], centre) - prices[i])
+                centre = mean([X[i] for i in ranked[:s]])
+                total = group_sse(X, ranked[:s]) - sum(prices[i] for i in ranked[:s])
+                if not total < last - 1e-12:
+                    break
+                last, group = total, sorted(ranked[:s])
+            if last < below:
+                found.append((group, last))
+    return found
+
+
+def neighbouring_groups(X, prices, group, k, below):
+    """Every group of k to 2k - 1 records that has one record more, less or another one, by its SSE less prices."""
+    X = plain(X)
+    others = [i for i in range(len(X)) if i not in group]
+    tried = [[*group, y] for y in others]
+    for x in group:
+        rest = [i for i in group if i != x]
+        tried += [rest, *([*rest, y] for y in others)]
+    found = {}
+    for records in tried:
+        cost = group_sse(X, records) - sum(prices[i] for i in records) if records else math.inf
+        if k <= len(records) <= 2 * k - 1 and cost < below:
+            found[tuple(sorted(records))] = cost
+    return found

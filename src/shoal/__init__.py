@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         MuApprox,
         Optimal,
         PathMHM,
+        Refined,
         UnivariateOptimal,
     )
     from shoal.partition import Partition
@@ -66,6 +67,7 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
     "TFRP": "shoal.methods",
+    "Refined": "shoal.methods",
     "UnivariateOptimal": "shoal.methods",
     "VMDAV": "shoal.methods",
     "allocate": "shoal.allocation",
@@ -105,6 +107,7 @@ __all__ = [
     "PathMHM",
     "ProximalDistal",
     "Quantizer",
+    "Refined",
     "Release",
     "ShoalError",
     "ShoalWarning",

@@ -20,6 +20,7 @@ from shoal.methods import (
     MuApprox,
     Optimal,
     PathMHM,
+    Refined,
     UnivariateOptimal,
 )
 from shoal.scale import Auto, Blocked, PCAReduced, ProximalDistal, Wrapper
@@ -38,6 +39,7 @@ METHODS: dict[str, type[Microaggregator]] = {
     "path-mhm": PathMHM,
     "imhm": IMHM,
     "pcl": PCL,
+    "refined": Refined,
     "univariate-optimal": UnivariateOptimal,
     "optimal": Optimal,
     "pca-reduced": PCAReduced,

@@ -48,13 +48,14 @@ def test_regions_hold_neighbouring_groups_and_every_round_has_its_own():
     X = np.random.default_rng(3).normal(size=(6000, 2))
     labels = MDAV(k=3).fit(X).labels_
     exchanges = Exchanges(3, region=1500)
-    rank, ends = exchanges.regions(X, labels, 0)
-    assert sorted(rank) == list(range(labels.max() + 1))
-    assert len(ends) == 4
-    assert ends[-1] == labels.max() + 1
-    region = np.searchsorted(ends, rank, side="right")
-    assert sse_of(X, region[labels]) < 0.6 * sse_of(X, np.zeros(6000, np.int64))
-    other = np.searchsorted(ends, exchanges.regions(X, labels, 1)[0], side="right")
+    region, other = np.empty(6000, np.int64), np.empty(6000, np.int64)
+    for number, (first, second) in enumerate(zip(*(exchanges.regions(X, labels, r) for r in (0, 1)), strict=True)):
+        region[first], other[second] = number, number
+        assert (np.diff(labels[first]) != 0).sum() == len(set(labels[first])) - 1
+    assert sorted(set(region)) == [0, 1, 2, 3]
+    for group in range(labels.max() + 1):
+        assert len(set(region[labels == group])) == 1
+    assert sse_of(X, region) < 0.6 * sse_of(X, np.zeros(6000, np.int64))
     assert len(set(zip(region, other, strict=True))) > 4
 
 

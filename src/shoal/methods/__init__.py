@@ -12,6 +12,7 @@ from shoal.methods.mu_approx import MuApprox
 from shoal.methods.optimal import Optimal
 from shoal.methods.path_mhm import PathMHM
 from shoal.methods.pcl import PCL
+from shoal.methods.refined import Refined
 from shoal.methods.tfrp import TFRP
 from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.methods.vmdav import VMDAV
@@ -33,5 +34,6 @@ __all__ = [
     "Optimal",
     "PathMHM",
     "Progress",
+    "Refined",
     "UnivariateOptimal",
 ]

@@ -56,15 +56,13 @@ class Exchanges:
         """The labels after one round over all regions; the groups are numbered anew."""
         from shoal.kernels.sweep import sweep
 
-        rank, ends = self.regions(X, labels, number)
-        ranked = rank[labels]
-        order = np.argsort(ranked, kind="stable")
-        regions = np.split(order, np.searchsorted(ranked[order], ends[:-1]))
+        regions = self.regions(X, labels, number)
         least = _LEAST * error / len(X)
 
         def improved(region: Int) -> Int:
-            own = ranked[region]
-            return sweep(X[region], own - own[0], self.k, _NEIGHBOURS, least)
+            own = labels[region]
+            numbers = np.concatenate([[0], np.cumsum(own[1:] != own[:-1])])
+            return sweep(X[region], numbers, self.k, _NEIGHBOURS, least)
 
         new = np.empty(len(X), np.int64)
         groups = done = 0
@@ -77,15 +75,18 @@ class Exchanges:
                 progress(done, len(X))
         return new
 
-    def regions(self, X: Float, labels: Int, number: int) -> tuple[Int, Int]:
-        """The place of each group in a row in which neighbours stand together, and where each region ends."""
+    def regions(self, X: Float, labels: Int, number: int) -> list[Int]:
+        """The records of each region, group after group, neighbours close to each other."""
         centroids = turned(means_of(X, labels), number)
         groups = np.arange(len(centroids))
         regions = list(halved(centroids, groups, -(-len(X) // max(self.region, 100 * self.k))))
         row = [part for region in regions for part in halved(centroids, region, max(1, len(region) // _TOGETHER))]
         rank = np.empty_like(groups)
         rank[np.concatenate(row)] = groups
-        return rank, np.cumsum([len(region) for region in regions])
+        ranked = rank[labels]
+        order = np.argsort(ranked, kind="stable")
+        ends = np.cumsum([len(region) for region in regions])
+        return np.split(order, np.searchsorted(ranked[order], ends[:-1]))
 
 
 def turned(points: Float, number: int) -> Float:

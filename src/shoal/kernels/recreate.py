@@ -1,0 +1,512 @@
+"""Annealed ruin and recreate: a few neighbouring groups are dissolved, formed anew and kept or not.
+
+All that a rebuild needs is copied first: with the squared distances D of its records, P[g] the sum over the pairs
+of group g and S[g, x] that from x to its records, a group of a records has the SSE P[g] / a. A move or swap is
+then priced in O(1), whatever the attributes. What is kept has its SSE summed anew from D: errors do not pile up.
+Between rebuilds single records trade places, priced by centroids; `settle` computes those anew now and then.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.compiled import Array, inner, kernel
+
+NEAR = 14  # groups that a group is rebuilt with
+
+
+class State(NamedTuple):
+    """A partition in search; there is room for as many groups as can be."""
+
+    rows: Array  # float64 (n, m)
+    label: Array  # int32 (n,)
+    members: Array  # int32 (groups, 2k - 1)
+    size: Array  # int32 (groups,): 0 for a group that is not there
+    centre: Array  # float64 (groups, m)
+    sse: Array  # float64 (groups,)
+    near: Array  # int32 (groups, NEAR): groups with near centroids, nearest first, -1 at the end
+    free: Array  # int32 (groups + 1,): numbers that no group has; the last entry says how many there are
+    best: Array  # int32 (n,): the best labels so far
+    value: Array  # float64 (2,): the SSE now and the best
+    seed: Array  # uint64 (1,)
+    counts: Array  # int64 (3,): rebuilds, rebuilds kept, rebuilds kept when the lists were made
+
+
+class Local(NamedTuple):
+    """Room for one rebuild of up to `most` records in up to `groups` groups."""
+
+    ids: Array  # int32 (most,)
+    columns: Array  # float64 (m, most)
+    d2: Array  # float64 (most, most)
+    label: Array  # int32 (most,)
+    own: Array  # float64 (most,): S[label, x]
+    sums: Array  # float64 (groups, most)
+    pairs: Array  # float64 (groups,)
+    size: Array  # int32 (groups,)
+    taken: Array  # int32 (groups,): the groups dissolved
+    reach: Array  # float64 (most,): scratch
+    pool: Array  # int32 (2, (NEAR + 1) * groups): scratch
+
+
+def new_state(rows: Array, labels: Array, k: int, seed: int) -> State:
+    """The groups of labels from 0 on, each of k to 2k - 1 records."""
+    n, m = rows.shape
+    room = n // k
+    state = State(
+        rows,
+        labels.astype(np.int32),
+        np.zeros((room, 2 * k - 1), np.int32),
+        np.zeros(room, np.int32),
+        np.zeros((room, m)),
+        np.zeros(room),
+        np.full((room, min(NEAR, max(room - 1, 1))), -1, np.int32),
+        np.zeros(room + 1, np.int32),
+        labels.astype(np.int32),
+        np.zeros(2),
+        np.array([seed * 2 + 88172645463325253], np.uint64),
+        np.zeros(3, np.int64),
+    )
+    settle(state)
+    state.value[1] = state.value[0]
+    return state
+
+
+def new_local(m: int, k: int, groups: int) -> Local:
+    """Room for rebuilds of so many groups, and one more."""
+    most = groups * (2 * k - 1)
+    return Local(
+        np.zeros(most, np.int32),
+        np.zeros((m, most)),
+        np.zeros((most, most)),
+        np.zeros(most, np.int32),
+        np.zeros(most),
+        np.zeros((groups + 1, most)),
+        np.zeros(groups + 1),
+        np.zeros(groups + 1, np.int32),
+        np.zeros(groups + 1, np.int32),
+        np.zeros(most),
+        np.zeros((2, (NEAR + 1) * (groups + 1)), np.int32),
+    )
+
+
+@inner
+def draw(seed: Array, below: int) -> int:
+    """A number from 0 to below - 1; xorshift, the same on every machine."""
+    x = seed[0]
+    x ^= x << np.uint64(13)
+    x ^= x >> np.uint64(7)
+    x ^= x << np.uint64(17)
+    seed[0] = x
+    return np.int64((x >> np.uint64(11)) % np.uint64(below))
+
+
+@inner
+def uniform(seed: Array) -> float:
+    """A number above 0 and at most 1."""
+    return (draw(seed, 1 << 52) + 1.0) / (1 << 52)
+
+
+@inner
+def settle_group(state: State, g: int) -> None:
+    """Centroid and SSE of a group from its members."""
+    rows, m, size = state.rows, state.rows.shape[1], state.size[g]
+    for j in range(m):
+        total = 0.0
+        for slot in range(size):
+            total += rows[state.members[g, slot], j]
+        state.centre[g, j] = total / size
+    total = 0.0
+    for slot in range(size):
+        i = state.members[g, slot]
+        for j in range(m):
+            difference = rows[i, j] - state.centre[g, j]
+            total += difference * difference
+    state.sse[g] = total
+
+
+@kernel
+def settle(state: State) -> None:
+    """Everything anew from the labels."""
+    groups = state.size.size
+    state.size[:] = 0
+    for i in range(state.label.size):
+        g = state.label[i]
+        state.members[g, state.size[g]] = i
+        state.size[g] += 1
+    state.value[0] = 0.0
+    free = 0
+    for g in range(groups - 1, -1, -1):
+        if state.size[g] == 0:
+            state.free[free] = g
+            free += 1
+            continue
+        settle_group(state, g)
+        state.value[0] += state.sse[g]
+    state.free[groups] = free
+    find_neighbours(state)
+
+
+@inner
+def between(state: State, g: int, h: int) -> float:
+    """The squared distance of two centroids."""
+    total = 0.0
+    for j in range(state.rows.shape[1]):
+        difference = state.centre[g, j] - state.centre[h, j]
+        total += difference * difference
+    return total
+
+
+@inner
+def find_neighbours(state: State) -> None:
+    """The lists of near groups of all groups."""
+    groups, width = state.near.shape
+    reach = np.empty(width)
+    state.near[:] = -1
+    for g in range(groups):
+        if state.size[g] == 0:
+            continue
+        reach[:] = np.inf
+        for h in range(groups):
+            if h != g and state.size[h] > 0:
+                file_in(state.near[g], reach, h, between(state, g, h))
+    state.counts[2] = state.counts[1]
+
+
+@inner
+def file_in(ids: Array, reach: Array, h: int, d2: float) -> None:
+    """Put h where it belongs in a list sorted by distance, if it does."""
+    place = reach.size
+    if d2 >= reach[place - 1]:
+        return
+    while place > 0 and d2 < reach[place - 1]:
+        place -= 1
+    for p in range(reach.size - 1, place, -1):
+        reach[p] = reach[p - 1]
+        ids[p] = ids[p - 1]
+    reach[place] = d2
+    ids[place] = h
+
+
+@inner
+def take(state: State, local: Local, wanted: int) -> tuple[int, int]:
+    """Copy the records of up to so many groups around a record drawn; returns groups and records."""
+    g = state.label[draw(state.seed, state.label.size)]
+    local.taken[0] = g
+    groups = 1
+    skips = 0
+    for c in range(state.near.shape[1]):
+        h = state.near[g, c]
+        if groups == wanted or h < 0:
+            break
+        if state.size[h] == 0:
+            continue
+        if skips < 3 and draw(state.seed, 4) == 0:
+            skips += 1
+            continue
+        local.taken[groups] = h
+        groups += 1
+    records = 0
+    for t in range(groups):
+        h = local.taken[t]
+        for slot in range(state.size[h]):
+            i = state.members[h, slot]
+            local.ids[records] = i
+            for j in range(state.rows.shape[1]):
+                local.columns[j, records] = state.rows[i, j]
+            records += 1
+    for p in range(records):
+        for q in range(records):
+            local.d2[p, q] = 0.0
+        for j in range(state.rows.shape[1]):
+            value = local.columns[j, p]
+            for q in range(records):
+                difference = value - local.columns[j, q]
+                local.d2[p, q] += difference * difference
+    return groups, records
+
+
+@inner
+def put(local: Local, x: int, g: int, records: int) -> None:
+    """Record x enters group g."""
+    local.pairs[g] += local.sums[g, x]
+    local.size[g] += 1
+    local.label[x] = g
+    for y in range(records):
+        local.sums[g, y] += local.d2[x, y]
+
+
+@inner
+def drop(local: Local, x: int, g: int, records: int) -> None:
+    """Record x leaves group g."""
+    local.pairs[g] -= local.sums[g, x]
+    local.size[g] -= 1
+    for y in range(records):
+        local.sums[g, y] -= local.d2[x, y]
+
+
+@inner
+def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> None:
+    """Form so many groups: seeds spread out, then whoever costs least enters."""
+    for g in range(groups):
+        local.pairs[g] = 0.0
+        local.size[g] = 0
+        for y in range(records):
+            local.sums[g, y] = 0.0
+    local.label[:records] = -1
+    local.reach[:records] = np.inf
+    x = draw(seed, records)
+    for g in range(groups):
+        if g > 0:
+            total = 0.0
+            for y in range(records):
+                total += local.reach[y]
+            left = uniform(seed) * total
+            x = -1
+            for y in range(records):
+                if local.label[y] < 0:
+                    left -= local.reach[y]
+                    x = y
+                    if left <= 0.0:
+                        break
+        put(local, x, g, records)
+        for y in range(records):
+            local.reach[y] = min(local.reach[y], local.d2[x, y])
+    missing = groups * (k - 1)
+    for left in range(records - groups, 0, -1):
+        least, chosen, to = np.inf, -1, -1
+        for g in range(groups):
+            size = local.size[g]
+            if size >= 2 * k - 1 or (left <= missing and size >= k):
+                continue
+            part = 1.0 / (size + 1)
+            own = local.pairs[g] / size
+            for y in range(records):
+                if local.label[y] < 0:
+                    cost = (local.pairs[g] + local.sums[g, y]) * part - own
+                    if cost < least or chosen < 0:
+                        least, chosen, to = cost, y, g
+        if local.size[to] < k:
+            missing -= 1
+        put(local, chosen, to, records)
+
+
+@inner
+def polish(local: Local, records: int, groups: int, k: int, least: float) -> None:
+    """Moves and swaps of the local records until none gains more than `least`."""
+    for x in range(records):
+        local.own[x] = local.sums[local.label[x], x]
+    idle, x = 0, -1
+    for _ in range(40 * records):
+        if idle == records:
+            break
+        idle += 1
+        x = x + 1 if x + 1 < records else 0
+        home = local.label[x]
+        a = local.size[home]
+        delta, other, to = -least, -1, -1
+        if a > k:
+            leaving = local.pairs[home] / a - (local.pairs[home] - local.sums[home, x]) / (a - 1)
+            for g in range(groups):
+                b = local.size[g]
+                if g != home and b < 2 * k - 1:
+                    change = (local.pairs[g] + local.sums[g, x]) / (b + 1) - local.pairs[g] / b - leaving
+                    if change < delta:
+                        delta, to = change, g
+        part = 1.0 / a
+        own = local.own[x]
+        for y in range(records):
+            g = local.label[y]
+            if g != home:
+                d2 = local.d2[x, y]
+                change = (local.sums[home, y] - own - d2) * part
+                change += (local.sums[g, x] - local.own[y] - d2) / local.size[g]
+                if change < delta:
+                    delta, other, to = change, y, g
+        if to < 0:
+            continue
+        idle = 0
+        drop(local, x, home, records)
+        put(local, x, to, records)
+        if other >= 0:
+            drop(local, other, to, records)
+            put(local, other, home, records)
+        for y in range(records):
+            if local.label[y] == home or local.label[y] == to:
+                local.own[y] = local.sums[local.label[y], y]
+
+
+@inner
+def local_sse(local: Local, records: int, groups: int) -> float:
+    """The SSE of the local groups, summed anew; pairs[g] become twice the sums over pairs."""
+    for g in range(groups):
+        local.pairs[g] = 0.0
+    for x in range(records):
+        g = local.label[x]
+        for y in range(records):
+            if local.label[y] == g:
+                local.pairs[g] += local.d2[x, y]
+    total = 0.0
+    for g in range(groups):
+        total += local.pairs[g] / (2 * local.size[g])
+    return total
+
+
+@inner
+def keep(state: State, local: Local, records: int, before: int, after: int) -> None:
+    """The rebuilt groups take the place of those dissolved."""
+    room = state.size.size
+    candidates = 0
+    for t in range(before):
+        g = local.taken[t]
+        for c in range(-1, state.near.shape[1]):
+            h = g if c < 0 else state.near[g, c]
+            if h >= 0:
+                local.pool[0, candidates] = h
+                candidates += 1
+    for t in range(after, before):
+        g = local.taken[t]
+        state.size[g] = 0
+        state.free[state.free[room]] = g
+        state.free[room] += 1
+    for t in range(before, after):
+        state.free[room] -= 1
+        local.taken[t] = state.free[state.free[room]]
+        local.pool[0, candidates] = local.taken[t]
+        candidates += 1
+    for t in range(after):
+        state.size[local.taken[t]] = 0
+    for x in range(records):
+        g = local.taken[local.label[x]]
+        state.members[g, state.size[g]] = local.ids[x]
+        state.size[g] += 1
+        state.label[local.ids[x]] = g
+    for t in range(after):
+        settle_group(state, local.taken[t])
+    reach = np.empty(state.near.shape[1])
+    for t in range(after):
+        g = local.taken[t]
+        reach[:] = np.inf
+        state.near[g, :] = -1
+        for c in range(candidates):
+            h = local.pool[0, c]
+            if h == g or state.size[h] == 0:
+                continue
+            twice = False
+            for p in range(state.near.shape[1]):
+                twice |= state.near[g, p] == h
+            if not twice:
+                file_in(state.near[g], reach, h, between(state, g, h))
+
+
+@inner
+def distance(state: State, x: int, centre: Array) -> float:
+    """The squared distance of a record to a point."""
+    total = 0.0
+    for j in range(state.rows.shape[1]):
+        difference = state.rows[x, j] - centre[j]
+        total += difference * difference
+    return total
+
+
+@inner
+def trade(state: State, k: int, heat: float) -> bool:
+    """A record drawn moves to a near group, or changes places with one drawn there; whether that was kept."""
+    rows, size, members, centre = state.rows, state.size, state.members, state.centre
+    x = draw(state.seed, state.label.size)
+    home = state.label[x]
+    g = state.near[home, draw(state.seed, min(8, state.near.shape[1]))]
+    if g < 0 or size[g] == 0:
+        return False
+    a, b = size[home], size[g]
+    limit = -heat * np.log(uniform(state.seed))
+    own, d2 = distance(state, x, centre[home]), distance(state, x, centre[g])
+    if a > k and b < 2 * k - 1 and draw(state.seed, 2) == 0:
+        leaving, entering = own * a / (a - 1), d2 * b / (b + 1)
+        if not entering - leaving <= limit:
+            return False
+        slot = 0
+        while members[home, slot] != x:
+            slot += 1
+        members[home, slot] = members[home, a - 1]
+        members[g, b] = x
+        size[home], size[g] = a - 1, b + 1
+        state.label[x] = g
+        for j in range(rows.shape[1]):
+            centre[home, j] -= (rows[x, j] - centre[home, j]) / (a - 1)
+            centre[g, j] += (rows[x, j] - centre[g, j]) / (b + 1)
+        state.sse[home] -= leaving
+        state.sse[g] += entering
+        state.value[0] += entering - leaving
+        return True
+    slot = draw(state.seed, b)
+    y = members[g, slot]
+    apart = distance(state, x, rows[y])
+    there = d2 - distance(state, y, centre[g]) - apart / b
+    here = distance(state, y, centre[home]) - own - apart / a
+    if not there + here <= limit:
+        return False
+    members[g, slot] = x
+    slot = 0
+    while members[home, slot] != x:
+        slot += 1
+    members[home, slot] = y
+    state.label[x], state.label[y] = g, home
+    for j in range(rows.shape[1]):
+        difference = rows[x, j] - rows[y, j]
+        centre[g, j] += difference / b
+        centre[home, j] -= difference / a
+    state.sse[home] += here
+    state.sse[g] += there
+    state.value[0] += there + here
+    return True
+
+
+@inner
+def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least: float) -> bool:
+    """Some groups around a record drawn are formed anew; whether that was kept."""
+    before, records = take(state, local, wanted)
+    old = 0.0
+    for t in range(before):
+        old += state.sse[local.taken[t]]
+    lowest = max((records + 2 * k - 2) // (2 * k - 1), before - 1)
+    highest = min(records // k, before + 1)
+    after = lowest + draw(state.seed, highest - lowest + 1)
+    if before == 1 and after == 1:
+        return False
+    recreate(local, records, after, k, state.seed)
+    polish(local, records, after, k, least)
+    change = local_sse(local, records, after) - old
+    if abs(change) <= least or not change <= -heat * np.log(uniform(state.seed)):
+        return False
+    keep(state, local, records, before, after)
+    state.value[0] += change
+    return True
+
+
+@kernel
+def anneal(
+    state: State, local: Local, k: int, most: int, trades: int, steps: int, hot: float, cold: float, least: float
+) -> None:
+    """So many steps, each `trades` trades and a rebuild of 2 to `most` groups; the heat falls from hot to cold."""
+    factor = (cold / hot) ** (1.0 / steps) if hot > 0.0 else 1.0
+    heat = hot
+    for _ in range(steps):
+        heat *= factor
+        for _ in range(trades):
+            if trade(state, k, heat):
+                state.counts[1] += 1
+                remember(state, least)
+        state.counts[0] += 1
+        if rebuild(state, local, k, 2 + draw(state.seed, most - 1), heat, least):
+            state.counts[1] += 1
+            remember(state, least)
+        if state.counts[1] - state.counts[2] > 4 * state.size.size:
+            find_neighbours(state)
+
+
+@inner
+def remember(state: State, least: float) -> None:
+    """Keep the labels if they are the best so far."""
+    if state.value[0] < state.value[1] - least:
+        state.value[1] = state.value[0]
+        state.best[:] = state.label

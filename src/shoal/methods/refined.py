@@ -1,0 +1,412 @@
+"""Refined: any partition made better, as long as there is time, never worse.
+
+Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables
+are annealed: records change places at random and a few neighbouring groups are dissolved and formed anew, and what
+makes the SSE worse is kept with a probability that falls. For small k the groups of all good partitions met on the
+way, and cheaper ones between them, are combined by integer programming. A large table is improved by regions.
+
+Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns
+the best partition so far.
+Cost: an exchange round is near-linear; what follows is as long as asked for. O(n) memory.
+
+Reference: ruin and recreate: G. Schrimpf, J. Schneider, H. Stamm-Wilbrandt and G. Dueck, Record breaking
+optimization results using the ruin and recreate principle, Journal of Computational Physics 159 (2000) 139-171.
+Regions: E. D. Taillard and S. Voss, POPMUSIC: partial optimization metaheuristic under special intensification
+conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from math import inf
+from threading import Event, Lock
+from time import monotonic
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.methods.base import Microaggregator, Progress
+from shoal.methods.dba import split
+from shoal.methods.exchanges import Exchanges
+from shoal.methods.optimal import renumbered
+from shoal.methods.recombine import Pool, recombine
+from shoal.methods.start import Start, StartRule, groups_of
+from shoal.parameters import Maybe, Number, Rule, Seed, Whole
+from shoal.partition import means_of, sse_of
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+_SWEEPS = 4  # exchange rounds, at most
+_REGION = 5_000  # records that are annealed together
+_ANNEALED = 200_000  # records beyond which the default is exchanges alone
+_SEARCHES = 2  # of one region at a time
+_COMBINED = 6  # the largest k whose groups are combined
+_TRADING = 8  # the least k at which records trade places too; below, groups are only rebuilt
+_LARGE = 50  # the least k at which a search that trades rebuilds pairs of groups only
+_SNAPSHOTS = 40  # partitions of a search whose groups are remembered
+_REBUILDS = 25  # of a round, per record
+_TRADES = 1000  # of a round, per record
+_LEAST_STEPS = 1500  # of a round
+_DOUBLINGS = 5  # rounds that are longer than the one before
+_SECONDS = 1e-3  # of a round, per record, where time is limited
+_SEARCHED = 0.6  # the part of the last round that is not for recombination
+_FEW = 1_500  # records whose groups are combined after the first round too
+
+
+class Refined(Microaggregator):
+    """Exchanges, annealing and recombination from any start.
+
+    Parameters
+    ----------
+    k : int
+        The least number of records in a group.
+    start : a method's name, an estimator or the group of each record
+        The partition to improve.
+    seconds : float, optional
+        How long to improve it, the start not counted. The result then depends on the machine and its load.
+    rounds : int, optional
+        How many rounds of annealing follow the exchanges, 0 for none; without `seconds` the groups then depend on
+        nothing else but the seed. The first round is two searches (one for each region of a table above 5000
+        records) of 25 rebuilds per record, or 1000 trades from k = 8 on, and every round is twice as long as the
+        one before, up to 32 times the first. Without `seconds` the default is 1, and 0 above 200 000 records.
+    n_jobs : int, optional
+        Threads; by default one for each core. With `rounds`, the groups do not depend on it.
+    random_state : int
+        The seed of the searches.
+
+    Attributes
+    ----------
+    history_ : list of (seconds, SSE, stage), one for each improvement; the first is the start's
+    interrupted_ : whether Ctrl-C ended the work
+
+    Notes
+    -----
+    Groups of 2k records or more in the start are split by MDAV first, which never costs. Groups are numbered in
+    the order of their first records.
+    """
+
+    idea = "any partition improved by exchanges, annealing and recombination"
+    cost = "near-linear rounds of exchanges, then as long as asked for"
+    reference = "Schrimpf et al. 2000; Taillard and Voss 2002"
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "k": Whole(1),
+        "start": StartRule(),
+        "seconds": Maybe(Number(0)),
+        "rounds": Maybe(Whole(0)),
+        "n_jobs": Maybe(Whole(1)),
+        "random_state": Seed(),
+    }
+
+    def __init__(
+        self,
+        k: int = 5,
+        start: Start = "mdav",
+        seconds: float | None = None,
+        rounds: int | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.k = k
+        self.start = start
+        self.seconds = seconds
+        self.rounds = rounds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def _draws(self) -> bool:
+        return True
+
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        beyond = max(0, int(np.frexp(np.abs(X).max())[1]) - 464)  # 2^464 is about 1e140
+        labels = split(X, groups_of(self.start, X, self.k, None), self.k, None)
+        rounds = self.rounds
+        if rounds is None and self.seconds is None:
+            rounds = 1 if len(X) <= _ANNEALED else 0
+        improvement = Improvement(
+            np.ldexp(X, -beyond) if beyond else X,
+            self.k,
+            labels,
+            inf if self.seconds is None else self.seconds,
+            rounds,
+            self.n_jobs or os.cpu_count() or 1,
+            self.random_state,
+            progress,
+        )
+        improvement.run()
+        self.interrupted_ = improvement.interrupted
+        scale = 2.0 ** (2 * beyond)
+        self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
+        if progress is not None:
+            progress(len(X), len(X))
+        return renumbered(improvement.labels)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long a search takes: so many times the usual steps, or so many seconds if these are not infinite."""
+
+    factor: float
+    seconds: float
+
+
+class Schedule:
+    """How far a search is, how hot that makes it, how many steps are next; `unit` is a record's typical error."""
+
+    def __init__(self, n: int, k: int, effort: Effort, unit: float, rebuild: bool) -> None:
+        rebuild = k < _TRADING or rebuild
+        self.most = 4 if rebuild else 3 if k < _LARGE else 2
+        self.trades = 0 if rebuild else 10 * k
+        self._hot = unit * (k * (1.0 if k < _TRADING else 0.5) if rebuild else 2.0 * k**-0.4)
+        self._cold = self._hot * (0.02 if rebuild else 0.05)
+        per_record = _REBUILDS * n * min(1.0, (8 / k) ** 2) if rebuild else _TRADES * n / self.trades
+        self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if k < _TRADING else _LEAST_STEPS / k))
+        self._chunk = max(20, 150_000 // k**2)
+        if effort.seconds < inf:
+            self._chunk = max(20, self._chunk // 8)
+        else:
+            self._chunk = max(1, min(self._chunk, self._steps // (2 * _SNAPSHOTS)))
+        self._effort = effort
+        self._began, self._done = monotonic(), 0
+        self.share = 0.0
+
+    @property
+    def heat(self) -> float:
+        """The temperature now."""
+        return float(self._hot * (self._cold / self._hot) ** min(self.share, 1.0))
+
+    def next_steps(self) -> int:
+        """The steps to do next; `share` is how much will then be done, by time as it looks now."""
+        spent = monotonic() - self._began
+        if self._effort.seconds == inf:
+            self._done += self._chunk
+            self.share = self._done / self._steps
+        elif self._done == 0:
+            self._done = self._chunk
+            self.share = 1e-3
+        else:
+            speed = self._done / max(spent, 1e-6)
+            ahead = int(np.clip(speed * min(0.1, self._effort.seconds / 100), 1, 1_000_000))
+            self._chunk = ahead
+            self._done += ahead
+            self.share = max(self.share, (spent + ahead / speed) / max(self._effort.seconds, 1e-6))
+        return self._chunk
+
+
+@dataclass
+class Found:
+    """What a search of a region ends with, in the region's own labels."""
+
+    labels: Int
+    snapshots: list[Int]
+
+
+@dataclass
+class Improvement:
+    """The best partition so far and the way to better ones."""
+
+    X: Float
+    k: int
+    labels: Int
+    seconds: float
+    rounds: int | None
+    n_jobs: int
+    seed: int | None
+    progress: Progress | None
+    history: list[tuple[float, float, str]] = field(default_factory=list)
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self.began = monotonic()
+        self.deadline = self.began + self.seconds
+        self.stop, self.lock = Event(), Lock()
+        self.done = 0
+        self.pool: Pool | None = None
+        self.sse = sse_of(self.X, self.labels)
+        self.history.append((0.0, self.sse, "start"))
+
+    def over(self) -> bool:
+        """Whether time is up."""
+        return self.stop.is_set() or monotonic() >= self.deadline
+
+    def ending(self) -> bool:
+        """Whether there is no time for another round."""
+        return self.deadline - monotonic() < 2 * _SECONDS * len(self.X)
+
+    def offer(self, labels: Int, stage: str) -> bool:
+        """Keep a partition if it is the best so far."""
+        sse = sse_of(self.X, labels)
+        with self.lock:
+            if not sse < self.sse:
+                return False
+            self.labels, self.sse = labels, sse
+            self.history.append((monotonic() - self.began, sse, stage))
+        return True
+
+    def report(self, share: float) -> None:
+        """Progress by the share of the time, or of the work where that is limited."""
+        if self.progress is None:
+            return
+        if self.seconds < inf:
+            share = max(
+                share if self.rounds is not None else 0.0, (monotonic() - self.began) / max(self.seconds, 1e-9)
+            )
+        self.done = max(self.done, min(int(len(self.X) * share), len(self.X) - 1))
+        self.progress(self.done, len(self.X))
+
+    def run(self) -> None:
+        """All stages, until time or rounds are over or somebody interrupts."""
+        try:
+            if len(self.X) >= 2 * self.k > 2 and self.sse > 0.0:
+                self.exchange()
+                self.anneal()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            self.stop.set()
+
+    def exchange(self) -> None:
+        """Rounds of exchanges, while they bring something."""
+        steps = Exchanges(self.k, self.n_jobs)
+        part = 0.3 if self.rounds != 0 else 1.0
+        for number in range(_SWEEPS):
+
+            def report(done: int, total: int, begun: int = number) -> None:
+                self.report(part * (begun + done / total) / _SWEEPS)
+
+            labels = steps.round(self.X, self.labels, self.sse, number, report)
+            if not self.offer(labels, "exchanges") or self.over():
+                break
+
+    def anneal(self) -> None:
+        """Rounds of annealing, each longer than the one before, and what recombination makes of them."""
+        for number in range(10**9 if self.rounds is None else self.rounds):
+            if self.over():
+                break
+            self.round(number)
+
+    def effort(self, number: int, regions: int) -> Effort:
+        """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
+        factor = 2 ** min(number, _DOUBLINGS)
+        if self.rounds is not None:
+            return Effort(factor, inf)
+        left = self.deadline - monotonic()
+        wanted = _SECONDS * len(self.X) * factor
+        part = _SEARCHED if self.k <= _COMBINED else 0.97
+        last = left < 2 * wanted
+        return Effort(factor, part * left / regions if last else wanted / regions)
+
+    def round(self, number: int) -> None:
+        """All regions searched through once."""
+        labels, sse = self.labels, self.sse
+        regions = [np.sort(region) for region in Exchanges(self.k, region=_REGION).regions(self.X, labels, number)]
+        searches = _SEARCHES if len(regions) == 1 else 1
+        tasks = [(r, s) for r in range(len(regions)) for s in range(searches)]
+        effort = self.effort(number, -(-len(tasks) // self.n_jobs))
+
+        def search(r: int, s: int) -> Found:
+            seed = np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0]
+            return self.search(regions[r], labels, int(seed), effort, (number + s) % 2 == 1)
+
+        total = self.rounds if self.rounds is not None else number + 1
+        for place, (r, found) in enumerate(self.in_order(search, tasks)):
+            self.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
+            labels = self.taken(regions[r], labels, found, number)
+        error = sse_of(self.X, labels)
+        if error < sse:
+            with self.lock:
+                self.labels, self.sse = labels, error
+
+    def taken(self, region: Int, labels: Int, found: list[Found], number: int) -> Int:
+        """The labels with the best that the searches of a region found, and what can be made of it."""
+        X = np.ascontiguousarray(self.X[region])
+        tried = [compact(labels[region]), *(each.labels for each in found)]
+        own = tried[int(np.argmin([sse_of(X, each) for each in tried]))]
+        if self.k <= _COMBINED and not self.over() and (number > 0 or self.seconds < inf or len(X) <= _FEW):
+            own = self.combined(X, own, [each for one in found for each in one.snapshots], number)
+        new = labels.copy()
+        new[region] = own + labels.max() + 1
+        new = compact(new)
+        self.offer(new, "recombination" if self.k <= _COMBINED else "annealing")
+        return new
+
+    def combined(self, X: Float, labels: Int, snapshots: list[Int], number: int) -> Int:
+        """What the groups of many partitions give; those of a table in one region are remembered."""
+        pool = self.pool if len(X) == len(self.X) and self.pool is not None else Pool(X)
+        if len(X) == len(self.X):
+            self.pool = pool
+        for each in snapshots:
+            pool.add_labels(each)
+        seconds = None if self.seconds == inf else (self.deadline - monotonic()) / (1 if self.ending() else 3)
+        return recombine(X, self.k, labels, (), seconds, pool, 4 * 2 ** min(number, 2), self.over)
+
+    def search(self, region: Int, labels: Int, seed: int, effort: Effort, rebuild: bool) -> Found:
+        """Anneal the groups of a region."""
+        from shoal.kernels.recreate import anneal, new_local, new_state, settle
+
+        X, own = np.ascontiguousarray(self.X[region]), compact(labels[region])
+        n, k = len(X), self.k
+        state = new_state(X, own, k, seed)
+        error = float(state.value[0])
+        if error == 0.0:
+            return Found(own, [])
+        schedule = Schedule(n, k, effort, error / n if rebuild and k < _TRADING else typical(X, own), rebuild)
+        local = new_local(X.shape[1], k, schedule.most)
+        snapshots: list[Int] = []
+        best = error
+        while schedule.share < 1.0 and not self.over():
+            settle(state)
+            heat = schedule.heat
+            steps = schedule.next_steps()
+            anneal(
+                state,
+                local,
+                k,
+                schedule.most,
+                schedule.trades,
+                steps,
+                heat,
+                schedule.heat,
+                1e-12 * error,
+            )
+            if schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
+                snapshots.append(compact(state.label))
+            if n == len(self.X) and state.value[1] < best:
+                best = float(state.value[1])
+                self.offer(compact(state.best), "annealing")
+        return Found(compact(state.best), [*snapshots, compact(state.best)])
+
+    def in_order(
+        self, work: Callable[[int, int], Found], tasks: list[tuple[int, int]]
+    ) -> Iterator[tuple[int, list[Found]]]:
+        """Region after region with what its searches found, on all threads."""
+        results: dict[int, list[Found]] = {}
+        with ThreadPoolExecutor(self.n_jobs) as threads:
+            waiting: list[Future[Found]] = [threads.submit(work, *task) for task in tasks]
+            try:
+                for (r, _), future in zip(tasks, waiting, strict=True):
+                    while not future.done():
+                        wait([future], 0.05, FIRST_COMPLETED)
+                        self.report(0.0)
+                    results.setdefault(r, []).append(future.result())
+                    if len(results[r]) == sum(task[0] == r for task in tasks):
+                        yield r, results.pop(r)
+            except BaseException:
+                self.stop.set()
+                threads.shutdown(cancel_futures=True)
+                raise
+
+
+def typical(X: Float, labels: Int) -> float:
+    """The squared distance to its centroid of a record with more than most, where a few may have far more."""
+    errors = ((X - means_of(X, labels)[labels]) ** 2).sum(axis=1)
+    return max(0.8 * float(np.quantile(errors, 0.75)), 0.01 * float(errors.mean()))
+
+
+def compact(labels: Int) -> Int:
+    """The same groups, numbered without gaps."""
+    return np.unique(labels, return_inverse=True)[1]

@@ -1,0 +1,140 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from checks import passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samples import points
+from shoal import MDAV, TFRP, Optimal, Refined
+from shoal.errors import ShoalError
+from shoal.methods import refined
+
+
+@settings(max_examples=20, deadline=None)
+@given(points(most=24), st.sampled_from(["mdav", "tfrp", "one group", "vmdav"]), st.integers(0, 2))
+def test_it_is_never_worse_than_its_start_and_always_valid(sample, start, rounds):
+    X, k = sample
+    first = np.zeros(len(X), int) if start == "one group" else start
+    model = Refined(k=k, start=first, rounds=rounds).fit(X)
+    assert model.sizes_.min() >= k
+    assert model.sizes_.max() <= 2 * k - 1
+    begun = {"mdav": MDAV, "tfrp": TFRP}.get(start)
+    if begun is not None:
+        assert model.sse_ <= begun(k=k).fit(X).sse_
+    assert np.array_equal(model.labels_, Refined(k=k, start=first, rounds=rounds, n_jobs=1).fit(X).labels_)
+    losses = [sse for _, sse, _ in model.history_]
+    assert losses == sorted(losses, reverse=True)
+
+
+def small_tables(count):
+    """Random tables of up to 20 records, with ties and duplicates among them."""
+    rng = np.random.default_rng(7)
+    for number in range(count):
+        n, k, m = int(rng.integers(4, 21)), int(rng.integers(2, 6)), int(rng.integers(1, 5))
+        X = rng.normal(size=(n, m))
+        X = [X, np.round(X), X[rng.integers(0, n, n)]][number % 3]
+        yield X, min(k, n)
+
+
+def test_small_tables_come_to_their_optimum():
+    missed = sum(
+        Refined(k=k).fit(X).sse_ > Optimal(k=k).fit(X).sse_ * (1 + 1e-9) + 1e-12 for X, k in small_tables(24)
+    )
+    assert missed == 0
+
+
+def test_a_table_is_the_same_on_any_number_of_threads_and_by_regions(monkeypatch):
+    X = np.random.default_rng(2).normal(size=(240, 3))
+    for region in (5000, 90):
+        monkeypatch.setattr(refined, "_REGION", region)
+        labels = [Refined(k=4, rounds=1 + (region < 240), n_jobs=jobs).fit(X).labels_ for jobs in (1, 2, 3)]
+        assert np.array_equal(labels[0], labels[1])
+        assert np.array_equal(labels[0], labels[2])
+
+
+def test_more_rounds_and_another_seed_are_another_search():
+    X = np.random.default_rng(2).normal(size=(150, 2))
+    swept, once, twice = (Refined(k=3, rounds=rounds).fit(X).sse_ for rounds in (0, 1, 2))
+    assert twice <= once < swept < MDAV(k=3).fit(X).sse_
+    assert len({stage for _, _, stage in Refined(k=3).fit(X).history_} & {"start", "exchanges", "annealing"}) == 3
+    X = np.random.default_rng(2).normal(size=(600, 5))
+    one, other = Refined(k=10).fit(X), Refined(k=10, random_state=1).fit(X)
+    assert not np.array_equal(one.labels_, other.labels_)
+
+
+@pytest.mark.parametrize("k", [3, 12])
+def test_it_stops_in_time(k):
+    X = np.random.default_rng(2).normal(size=(500, 3))
+    model = Refined(k=k, seconds=0.6).fit(X)
+    assert model.sse_ < MDAV(k=k).fit(X).sse_
+    assert model.history_[-1][0] < 60
+    assert not model.interrupted_
+
+
+def test_without_time_the_start_is_improved_by_one_round_at_most():
+    X = np.random.default_rng(2).normal(size=(500, 3))
+    assert {stage for _, _, stage in Refined(k=3, seconds=0).fit(X).history_} <= {"start", "exchanges"}
+
+
+@pytest.mark.parametrize("after", [0.02, 0.1, 0.3, 0.7])
+@pytest.mark.parametrize("k", [3, 10])
+def test_an_interrupt_at_any_moment_leaves_the_best_so_far(after, k):
+    X = np.random.default_rng(2).normal(size=(900, 4))
+    start = MDAV(k=k).fit(X)
+    Refined(k=k).fit(X[:50])  # compiled before the clock runs
+    timer = threading.Timer(after, os.kill, [os.getpid(), signal.SIGINT])
+    timer.start()
+    model = Refined(k=k, start=start.labels_, seconds=60).fit(X)
+    timer.join()
+    assert model.interrupted_
+    assert model.sizes_.min() >= k
+    assert model.sse_ <= start.sse_
+
+
+def test_a_signal_from_outside_ends_a_process_with_its_result():
+    code = (
+        "import numpy as np, shoal\n"
+        "X = np.random.default_rng(0).normal(size=(600, 3))\n"
+        "told = lambda done, total: print('on', flush=True)\n"
+        "model = shoal.Refined(k=3, seconds=120).fit(X, progress=told)\n"
+        "print('sizes', model.sizes_.min(), model.interrupted_, flush=True)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        last = process.stdout.read().splitlines()[-1]
+    assert last.split()[0] == "sizes"
+    assert int(last.split()[1]) >= 3
+    assert last.split()[2] == "True"
+
+
+def test_an_error_in_the_progress_callback_comes_out():
+    def broken(done, total):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        Refined(k=3).fit(np.random.default_rng(0).normal(size=(300, 3)), progress=broken)
+
+
+def test_a_start_that_is_none_is_refused():
+    X = np.zeros((9, 2))
+    with pytest.raises(ShoalError, match="start must be a method"):
+        Refined(k=3, start="mdave").fit(X)
+    with pytest.raises(ShoalError, match="fewer than k=3"):
+        Refined(k=3, start=[0, 0, 1, 1, 1, 1, 1, 1, 1]).fit(X)
+    with pytest.raises(ShoalError, match="rounds must be"):
+        Refined(k=3, rounds=-1).fit(X)
+
+
+def test_scikit_learns_own_checks_pass():
+    passes_scikit_learns_checks(Refined(k=3))
+
+
+def test_progress():
+    reports_progress_without_changing_the_groups(Refined(k=4))
