@@ -6,7 +6,7 @@ from checks import passes_scikit_learns_checks, reports_progress_without_changin
 from hypothesis import given, settings
 
 from samples import points
-from shoal import MDAV, Auto, Blocked, Optimal, ShoalError, UnivariateOptimal, anonymize
+from shoal import MDAV, Auto, Blocked, Optimal, Refined, ShoalError, UnivariateOptimal, anonymize
 from shoal.manifest import load_recipe
 from shoal.scale.auto import choose
 
@@ -27,7 +27,8 @@ def test_every_group_has_k_records_whatever_is_chosen(sample):
         (1000, [], 5, MDAV, "all records are equal"),
         (1000, [2], 5, UnivariateOptimal, "one attribute varies"),
         (20, [0, 1], 3, Optimal, "proven"),
-        (1000, [0, 1], 5, Blocked, "MDAV in one block, then 3 rounds"),
+        (1000, [0, 1], 5, Refined, "exchanges between neighbouring groups and 1 round of annealing"),
+        (10_000, [0, 1], 5, Blocked, "MDAV in one block, then 3 rounds"),
         (100_000, [0, 1], 5, Blocked, "5 blocks of 20000 records"),
     ],
 )
@@ -52,8 +53,15 @@ def test_more_time_gives_more_rounds_and_more_jobs_too():
     assert choose(10**6, [0, 1, 2], 5, 20, 2).method.sweeps > rounds[1]
 
 
+def test_enough_time_is_for_annealing_at_any_size():
+    rounds = [choose(10_000, [0, 1], 5, seconds, 1).method for seconds in (5, 15, 50, 10**6)]
+    assert [type(method) for method in rounds] == [Blocked, Refined, Refined, Refined]
+    assert [method.rounds for method in rounds[1:]] == [1, 2, 8]
+    assert type(choose(10**6, [0, 1], 5, 5000, 2).method.start) is Blocked
+
+
 def test_less_is_lost_than_by_mdav():
-    X = np.random.default_rng(1).normal(size=(2000, 4))
+    X = np.random.default_rng(1).normal(size=(500, 4))
     assert Auto(k=5).fit(X).sse_ < 0.92 * MDAV(k=5).fit(X).sse_
 
 
@@ -71,9 +79,9 @@ def test_the_manifest_says_what_was_chosen_and_why_and_repeats_it(tmp_path):
     table = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "c"])
     release = anonymize(table, k=4, quasi_identifiers=["a", "b"], confidential=["c"], method="auto")
     method = release.manifest["method"]
-    assert method["chosen"]["name"] == "Blocked"
-    assert method["chosen"]["parameters"]["method"] == {"name": "MDAV", "parameters": {"k": 4, "until": "2k"}}
-    assert "3 rounds" in method["reason"]
+    assert method["chosen"]["name"] == "Refined"
+    assert method["chosen"]["parameters"]["start"] == {"name": "MDAV", "parameters": {"k": 4, "until": "2k"}}
+    assert "1 round of annealing" in method["reason"]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(release.manifest))
     again = anonymize(table, **load_recipe(path).arguments)

@@ -415,5 +415,5 @@ def test_the_manifest_says_what_auto_chose_for_the_blocks(tmp_path, blocks):
     path, output = write(people(200), tmp_path / "in.csv"), tmp_path / "out.csv"
     method = anonymize_file(path, output, k=3, blocks=blocks, method="auto", **ROLES).manifest["method"]
     assert method["name"] == "Auto"
-    assert method["chosen"]["name"] == "Blocked"
-    assert "rounds of exchanges" in method["reason"]
+    assert method["chosen"]["name"] == "Refined"
+    assert "of annealing" in method["reason"]

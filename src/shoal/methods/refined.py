@@ -53,7 +53,7 @@ _LEAST_STEPS = 1500  # of a round
 _DOUBLINGS = 5  # rounds that are longer than the one before
 _SECONDS = 1e-3  # of a round, per record, where time is limited
 _SEARCHED = 0.6  # the part of the last round that is not for recombination
-_FEW = 1_500  # records whose groups are combined after the first round too
+_FEW = 100  # records whose groups are combined after the first round too
 
 
 class Refined(Microaggregator):

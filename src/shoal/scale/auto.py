@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.mdav import MDAV
 from shoal.methods.optimal import Optimal
+from shoal.methods.refined import Refined
 from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.parameters import Maybe, Number, Rule, Whole
 from shoal.scale.blocked import LARGEST_BLOCK, Blocked
@@ -24,6 +25,9 @@ Int = NDArray[np.int64]
 
 _PROVEN = 28  # records up to which the optimum is proven at any k in a second
 _LINE = 1e9  # n * k up to which one attribute is cut optimally
+_REFINED = 5_000  # records up to which a round of annealing is the default
+_ANNEALING = 1.2e-3  # seconds for a record in the first round of annealing; each takes twice as long as the last
+_MOST_ROUNDS = 8  # of annealing
 _SWEEPS = 3  # rounds of exchanges where no time is given
 _MOST_SWEEPS = 12  # beyond which a round gains next to nothing
 _GROUPING = 3e-6  # seconds for a record and an attribute in MDAV on a block
@@ -45,7 +49,8 @@ class Auto(Microaggregator):
     k : int
         The least number of records in a group.
     seconds : float
-        About how long it may take; more time, less loss. By default a few rounds of exchanges, whatever they take.
+        About how long it may take; more time, less loss. By default a round of annealing up to 5000 records, and
+        three rounds of exchanges beyond.
     n_jobs : int
         Threads, where the method can use them; the groups do not depend on it.
 
@@ -84,15 +89,40 @@ def choose(n: int, varying: list[int], k: int, seconds: float | None, n_jobs: in
         return Choice(line, "one attribute varies, so the optimum is found directly")
     if n <= _PROVEN:
         return Choice(Optimal(k=k), f"up to {_PROVEN} records the optimum is proven in a second")
+    if rounds := annealing_for(n, seconds, n_jobs):
+        start: Microaggregator = MDAV(k=k) if n <= LARGEST_BLOCK else Blocked(MDAV(k=k), sweeps=0, n_jobs=n_jobs)
+        return Choice(
+            Refined(k=k, start=start, rounds=rounds, n_jobs=n_jobs),
+            f"MDAV, then exchanges between neighbouring groups and {times(rounds, 'round')} of annealing"
+            + allowed(seconds),
+        )
     sweeps = sweeps_for(n, m, seconds, n_jobs)
     size = max(LARGEST_BLOCK, 2 * k)
     blocks = max(1, min(n // (2 * k), -(-n // size)))
     cut = f"{blocks} blocks of {-(-n // blocks)} records" if blocks > 1 else "one block"
-    rounds = f"{sweeps} round{'s' * (sweeps != 1)} of exchanges between neighbouring groups"
-    within = "" if seconds is None else f", as many as {seconds:g} s allow"
     return Choice(
-        Blocked(MDAV(k=k), max_size=size, sweeps=sweeps, n_jobs=n_jobs), f"MDAV in {cut}, then {rounds}{within}"
+        Blocked(MDAV(k=k), max_size=size, sweeps=sweeps, n_jobs=n_jobs),
+        f"MDAV in {cut}, then {times(sweeps, 'round')} of exchanges between neighbouring groups"
+        + allowed(seconds),
     )
+
+
+def times(count: int, what: str) -> str:
+    """So many of something, in words."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def allowed(seconds: float | None) -> str:
+    """Why it is so many rounds."""
+    return "" if seconds is None else f", as many as {seconds:g} s allow"
+
+
+def annealing_for(n: int, seconds: float | None, n_jobs: int) -> int:
+    """How many rounds of annealing fit into the time."""
+    if seconds is None:
+        return int(n <= _REFINED)
+    first = n * _ANNEALING / min(n_jobs, 2)
+    return int(np.clip(np.log2(seconds / first + 1), 0, _MOST_ROUNDS))
 
 
 def sweeps_for(n: int, m: int, seconds: float | None, n_jobs: int) -> int:
