@@ -138,3 +138,14 @@ def test_scikit_learns_own_checks_pass():
 
 def test_progress():
     reports_progress_without_changing_the_groups(Refined(k=4))
+
+
+def test_with_time_enough_a_bound_is_found_too(monkeypatch):
+    monkeypatch.setattr("shoal.methods.refined._WORTH_PRICING", 1.0)
+    X = np.random.default_rng(5).normal(size=(60, 2))
+    model = Refined(k=3, seconds=4).fit(X)
+    assert model.sizes_.min() >= 3
+    bounds = [bound for _, bound in model.bounds_]
+    assert bounds == sorted(bounds)
+    assert 0.9 * model.sse_ < bounds[-1] <= model.sse_
+    assert Refined(k=3, rounds=1).fit(X).bounds_ == []
