@@ -140,12 +140,24 @@ def test_progress():
     reports_progress_without_changing_the_groups(Refined(k=4))
 
 
-def test_with_time_enough_a_bound_is_found_too(monkeypatch):
-    monkeypatch.setattr("shoal.methods.refined._WORTH_PRICING", 1.0)
-    X = np.random.default_rng(5).normal(size=(60, 2))
-    model = Refined(k=3, seconds=4).fit(X)
-    assert model.sizes_.min() >= 3
-    bounds = [bound for _, bound in model.bounds_]
+def test_prices_prove_a_bound_and_their_groups_make_a_better_partition():
+    X = np.random.default_rng(5).normal(size=(45, 2))
+    start = MDAV(k=3).fit(X)
+    work = refined.Improvement(X, 3, start.labels_.copy(), 60.0, None, 1, 0, None)
+    work.price()  # it ends long before when nothing is left to prove
+    bounds = [bound for _, bound in work.bounds]
     assert bounds == sorted(bounds)
-    assert 0.9 * model.sse_ < bounds[-1] <= model.sse_
+    assert bounds[-1] <= Optimal(k=3, seconds=20).fit(X).sse_ * (1 + 1e-9)
+    assert 0.9 * work.sse < bounds[-1] <= work.sse < start.sse_
+    assert np.bincount(work.labels).min() >= 3
+    assert work.history[-1][2] == "prices"
+
+
+def test_prices_are_for_small_k_with_time_and_not_for_rounds():
+    X = np.random.default_rng(6).normal(size=(45, 2))
+    labels = MDAV(k=3).fit(X).labels_
+    assert refined.Improvement(X, 3, labels, 60.0, None, 1, 0, None).priced()
+    assert not refined.Improvement(X, 3, labels, 5.0, None, 1, 0, None).priced()
+    assert not refined.Improvement(X, 3, labels, 60.0, 1, 1, 0, None).priced()
+    assert not refined.Improvement(X, 8, labels, 60.0, None, 1, 0, None).priced()
     assert Refined(k=3, rounds=1).fit(X).bounds_ == []

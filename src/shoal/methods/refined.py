@@ -31,7 +31,7 @@ from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.dba import split
 from shoal.methods.exchanges import Exchanges
 from shoal.methods.optimal import renumbered
-from shoal.methods.recombine import Pool, recombine
+from shoal.methods.recombine import Pool, best_of, recombine
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import means_of, sse_of
@@ -57,6 +57,7 @@ _WORTH_PRICING = 20.0  # seconds from which the prices of all records are worked
 _ANNEALED_FIRST = 0.35  # the part of the time before that
 _PRICED = 0.5  # the part of what is left then that prices take
 _COMBINING = 0.8  # and the part of the rest that integer programming takes
+_CHOSEN_FROM = 12  # groups for each record that it chooses from then
 _FEW = 100  # records whose groups are combined after the first round too
 
 
@@ -325,10 +326,9 @@ class Improvement:
         if bounding.interrupted:
             raise KeyboardInterrupt
         gap = self.sse - bounding.bound
-        columns = [group for group, _, reduced in bounding.groups() if reduced <= gap]
-        pool = Pool(self.X) if self.pool is None else self.pool
-        seconds = _COMBINING * (self.deadline - monotonic())
-        self.offer(recombine(self.X, self.k, self.labels, columns, seconds, pool, 16, self.over), "prices")
+        pool = Pool(self.X)
+        pool.add(group for group, _, reduced in bounding.groups()[: _CHOSEN_FROM * len(self.X)] if reduced <= gap)
+        self.offer(best_of(pool, self.labels, _COMBINING * (self.deadline - monotonic())), "prices")
 
     def effort(self, number: int, regions: int) -> Effort:
         """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
