@@ -138,3 +138,26 @@ def test_scikit_learns_own_checks_pass():
 
 def test_progress():
     reports_progress_without_changing_the_groups(Refined(k=4))
+
+
+def test_prices_prove_a_bound_and_their_groups_make_a_better_partition():
+    X = np.random.default_rng(5).normal(size=(45, 2))
+    start = MDAV(k=3).fit(X)
+    work = refined.Improvement(X, 3, start.labels_.copy(), 60.0, None, 1, 0, None)
+    work.price()  # it ends long before when nothing is left to prove
+    bounds = [bound for _, bound in work.bounds]
+    assert bounds == sorted(bounds)
+    assert bounds[-1] <= Optimal(k=3, seconds=20).fit(X).sse_ * (1 + 1e-9)
+    assert 0.9 * work.sse < bounds[-1] <= work.sse < start.sse_
+    assert np.bincount(work.labels).min() >= 3
+    assert work.history[-1][2] == "prices"
+
+
+def test_prices_are_for_small_k_with_time_and_not_for_rounds():
+    X = np.random.default_rng(6).normal(size=(45, 2))
+    labels = MDAV(k=3).fit(X).labels_
+    assert refined.Improvement(X, 3, labels, 60.0, None, 1, 0, None).priced()
+    assert not refined.Improvement(X, 3, labels, 5.0, None, 1, 0, None).priced()
+    assert not refined.Improvement(X, 3, labels, 60.0, 1, 1, 0, None).priced()
+    assert not refined.Improvement(X, 8, labels, 60.0, None, 1, 0, None).priced()
+    assert Refined(k=3, rounds=1).fit(X).bounds_ == []

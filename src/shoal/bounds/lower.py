@@ -96,6 +96,7 @@ class Bounding:
     ----------
     bound : LowerBound, the best so far
     done : whether more time would not help
+    interrupted : whether Ctrl-C ended it
     """
 
     def __init__(self, X: ArrayLike, k: int, *, n_jobs: int = 1) -> None:
@@ -112,7 +113,7 @@ class Bounding:
         self._generation: object = None
         self._spent, self._until = 0.0, inf
         self.bound = LowerBound(0.0)
-        self.done = False
+        self.done = self.interrupted = False
         self._steps = self._stages()
 
     def learn(self, partition: ArrayLike) -> None:
@@ -171,7 +172,7 @@ class Bounding:
                     break
         except KeyboardInterrupt:
             self._steps.close()
-            self.done = True
+            self.done = self.interrupted = True
         return self.bound
 
     def _raise(self, value: float, prices: float, stage: str) -> None:

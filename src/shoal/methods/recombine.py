@@ -153,6 +153,13 @@ def recombine(
     return labels if found is None else better(X, labels, best, found)[0]
 
 
+def best_of(pool: Pool, labels: Int, seconds: float) -> Int:
+    """The best partition into groups of a pool that integer programming finds, or the one given."""
+    pool.add_labels(labels)
+    found = chosen_of(pool.table(), pool.costs, seconds)
+    return labels if found is None else better(pool.X, labels, sse_of(pool.X, labels), found)[0]
+
+
 def by_areas(pool: Pool, table: Any, labels: Int, best: float, deadline: float, over: Stopped) -> Int:
     """The same for some neighbouring groups at a time, so that every place has been in the middle or near it."""
     X, sizes = pool.X, np.diff(table.indptr)
@@ -264,14 +271,12 @@ def chosen_of(table: Any, costs: Float, seconds: float) -> Int | None:
     from scipy.optimize import LinearConstraint, milp
 
     rows = np.flatnonzero(table.sum(axis=1) > 0)
-    options: dict[str, float] = {"node_limit": _NODES, "mip_rel_gap": 1e-7}
-    if seconds < inf:
-        options["time_limit"] = seconds
+    limit: dict[str, float] = {"time_limit": seconds} if seconds < inf else {"node_limit": _NODES}
     result = milp(
         costs / max(float(costs.mean()), 1e-300),
         integrality=np.ones(len(costs)),
         constraints=LinearConstraint(table.tocsr()[rows], 1.0, 1.0),
-        options=options,
+        options={"mip_rel_gap": 1e-7, **limit},
     )
     if result.x is None:
         return None

@@ -31,7 +31,7 @@ from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.dba import split
 from shoal.methods.exchanges import Exchanges
 from shoal.methods.optimal import renumbered
-from shoal.methods.recombine import Pool, recombine
+from shoal.methods.recombine import Pool, best_of, recombine
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import means_of, sse_of
@@ -53,6 +53,11 @@ _LEAST_STEPS = 1500  # of a round
 _DOUBLINGS = 5  # rounds that are longer than the one before
 _SECONDS = 1e-3  # of a round, per record, where time is limited
 _SEARCHED = 0.6  # the part of the last round that is not for recombination
+_WORTH_PRICING = 20.0  # seconds from which the prices of all records are worked out, for small k
+_ANNEALED_FIRST = 0.35  # the part of the time before that
+_PRICED = 0.5  # the part of what is left then that prices take
+_COMBINING = 0.8  # and the part of the rest that integer programming takes
+_CHOSEN_FROM = 12  # groups for each record that it chooses from then
 _FEW = 100  # records whose groups are combined after the first round too
 
 
@@ -80,6 +85,7 @@ class Refined(Microaggregator):
     Attributes
     ----------
     history_ : list of (seconds, SSE, stage), one for each improvement; the first is the start's
+    bounds_ : list of (seconds, lower bound of the SSE of any partition), where there was time for it
     interrupted_ : whether Ctrl-C ended the work
 
     Notes
@@ -141,6 +147,7 @@ class Refined(Microaggregator):
         self.interrupted_ = improvement.interrupted
         scale = 2.0 ** (2 * beyond)
         self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
+        self.bounds_ = [(seconds, bound * scale) for seconds, bound in improvement.bounds]
         if progress is not None:
             progress(len(X), len(X))
         return renumbered(improvement.labels)
@@ -218,6 +225,7 @@ class Improvement:
     seed: int | None
     progress: Progress | None
     history: list[tuple[float, float, str]] = field(default_factory=list)
+    bounds: list[tuple[float, float]] = field(default_factory=list)
     interrupted: bool = False
 
     def __post_init__(self) -> None:
@@ -263,6 +271,11 @@ class Improvement:
         try:
             if len(self.X) >= 2 * self.k > 2 and self.sse > 0.0:
                 self.exchange()
+                if self.priced():
+                    end, self.deadline = self.deadline, self.began + _ANNEALED_FIRST * self.seconds
+                    self.anneal()
+                    self.deadline = end
+                    self.price()
                 self.anneal()
         except KeyboardInterrupt:
             self.interrupted = True
@@ -288,6 +301,34 @@ class Improvement:
             if self.over():
                 break
             self.round(number)
+
+    def priced(self) -> bool:
+        """Whether there is time for the prices of all records, and few enough of them."""
+        return (
+            self.rounds is None
+            and _WORTH_PRICING <= self.seconds < inf
+            and self.k <= _COMBINED
+            and len(self.X) <= _REGION
+        )
+
+    def price(self) -> None:
+        """The groups that the best lower bound rests on, combined with all others; the bound itself."""
+        from shoal.bounds import Bounding, LowerBound
+
+        def raised(bound: LowerBound) -> None:
+            if not self.bounds or bound > self.bounds[-1][1]:
+                self.bounds.append((monotonic() - self.began, float(bound)))
+            self.report(0.0)
+
+        bounding = Bounding(self.X, self.k, n_jobs=self.n_jobs)
+        bounding.learn(self.labels)
+        bounding.run(_PRICED * (self.deadline - monotonic()), raised)
+        if bounding.interrupted:
+            raise KeyboardInterrupt
+        gap = self.sse - bounding.bound
+        pool = Pool(self.X)
+        pool.add(group for group, _, reduced in bounding.groups()[: _CHOSEN_FROM * len(self.X)] if reduced <= gap)
+        self.offer(best_of(pool, self.labels, _COMBINING * (self.deadline - monotonic())), "prices")
 
     def effort(self, number: int, regions: int) -> Effort:
         """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
