@@ -39,7 +39,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev
-	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py

@@ -11,7 +11,7 @@ from shoal.manifest import load_recipe
 from shoal.scale.auto import choose
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(points(most=60))
 def test_every_group_has_k_records_whatever_is_chosen(sample):
     X, k = sample
