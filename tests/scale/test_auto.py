@@ -46,11 +46,11 @@ def test_the_varying_attribute_is_cut_optimally_wherever_it_stands():
 
 
 def test_more_time_gives_more_rounds_and_more_jobs_too():
-    rounds = [choose(10**6, [0, 1, 2], 5, seconds, 1).method.sweeps for seconds in (0, 20, 40, 1000)]
+    rounds = [choose(10**6, [0, 1, 2], 5, seconds, 1).method.sweeps for seconds in (0, 8, 15, 1000)]
     assert rounds[0] == 0
     assert rounds == sorted(rounds)
     assert len(set(rounds)) == 4
-    assert choose(10**6, [0, 1, 2], 5, 20, 2).method.sweeps > rounds[1]
+    assert choose(10**6, [0, 1, 2], 5, 8, 2).method.sweeps > rounds[1]
 
 
 def test_enough_time_is_for_annealing_at_any_size():

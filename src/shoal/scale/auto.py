@@ -30,8 +30,8 @@ _ANNEALING = 1.2e-3  # seconds for a record in the first round of annealing; eac
 _MOST_ROUNDS = 8  # of annealing
 _SWEEPS = 3  # rounds of exchanges where no time is given
 _MOST_SWEEPS = 12  # beyond which a round gains next to nothing
-_GROUPING = 3e-6  # seconds for a record and an attribute in MDAV on a block
-_SWEEPING = 1.5e-6  # and in a round of exchanges
+_GROUPING = 0.5e-6  # seconds for a record and an attribute in MDAV on a block
+_SWEEPING = 1e-6  # and in a round of exchanges
 
 
 class Choice(NamedTuple):
