@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-stream exactness papers optimality docs pictures clean
+.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-stream bench-large exactness papers optimality docs pictures clean
 .PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-bounds exactness papers optimality docs pictures clean
 .PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl records exactness papers optimality docs pictures clean
 
@@ -19,6 +19,7 @@ help:
 	@echo "make papers      all published tables rerun, some minutes; writes docs/reproduction.md"
 	@echo "make bench-pcl   PCL against its papers, some minutes; writes tables of the docs"
 	@echo "make bench-scale  PCA and proximal-distal around two MDAVs, a quarter of an hour; writes tables of the docs"
+	@echo "make bench-large  blocks, exchanges and auto on up to ten million records, an hour; writes tables of the docs"
 	@echo "make bench-stream  3 GB within 1 GB of memory, killed and gone on with, half an hour; writes a table of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
@@ -59,6 +60,9 @@ bench-pcl: $(VENV)/.dev
 
 bench-scale: $(VENV)/.dev
 	$(BIN)/python benchmarks/scale.py
+bench-large: $(VENV)/.dev
+	$(BIN)/python benchmarks/large_tables.py
+
 bench-stream: $(VENV)/.dev
 	$(BIN)/python benchmarks/stream.py
 SHARED ?= ../shared

@@ -1,6 +1,6 @@
 """Blocks, exchanges across their borders, and `Auto` on tables of up to ten million records.
 
-    python benchmarks/large_tables.py                 all sections, about 40 minutes
+    python benchmarks/large_tables.py                 all sections, about an hour
     python benchmarks/large_tables.py blocks jobs     some of them: blocks, eia, jobs, exchanges, growth
 
 Writes docs/methods/tables/large_*.md and docs/pictures/large_growth.svg. The data come from
