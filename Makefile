@@ -4,10 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-stream bench-large exactness papers optimality docs pictures clean
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-bounds exactness papers optimality docs pictures clean
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl records exactness papers optimality docs pictures clean
+.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds records
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
