@@ -44,7 +44,6 @@ class Change(NamedTuple):
     group: int
     other: int
     target: int  # the group of a chain, or the third record of a cycle
-    least: float
 
 
 def new_groups(rows: Array, labels: Array, k: int) -> Groups:
@@ -193,7 +192,7 @@ def best_change(groups: Groups, x: int, k: int, reach: float, least: float) -> C
                 cost, to = best_entry(groups, y, g, home, 2 * k - 1)
                 if to >= 0 and entering - leaving + cost < delta:
                     delta, kind, group, other, target = entering - leaving + cost, CHAIN, g, y, to
-    return Change(delta, kind, group, other, target, least)
+    return Change(delta, kind, group, other, target)
 
 
 @inner
@@ -298,7 +297,7 @@ def best_cycle(groups: Groups, x: int, reach: float, least: float, pairs: Array)
                 total -= squared_distance(rows, x, rows[z]) / a
                 if total < delta:
                     delta, group, other, target = total, g, y, z
-    return Change(delta, CYCLE if group >= 0 else NONE, group, other, target, least)
+    return Change(delta, CYCLE if group >= 0 else NONE, group, other, target)
 
 
 @kernel
