@@ -60,3 +60,37 @@ def test_group_means_are_rounded_once_and_divided_once_in_any_order(rows, random
     means = exact.group_means(X, np.array([i for group in groups for i in group]), starts)
     assert means[:, 0].tolist() == [math.fsum(rows[i][0] for i in group) / len(group) for group in groups]
     assert np.array_equal(means[:, 1], -means[:, 0])
+
+
+parts = st.builds(
+    math.ldexp, st.integers(-(2**53), 2**53), st.sampled_from([-1074, -1000, -107, -106, -54, -53, 0, 1, 53])
+)
+
+
+@given(st.lists(parts, min_size=1, max_size=9))
+def test_means_next_to_ties_are_rounded_like_the_exact_sum(values):
+    X = np.array(values)[:, None]
+    mean = exact.group_means(X, np.arange(len(X)), np.array([0, len(X)]))[0, 0]
+    assert mean == math.fsum(values) / len(values)
+
+
+def test_two_doubles_tell_most_sums_and_say_so_where_they_do_not():
+    told = np.empty((3, 1))
+    for values, known in (
+        ([1.0, 2.0, 3.5], True),
+        ([1.0, 2.0**-53], True),  # a tie, known as one
+        ([1.0, 2.0**-53, 2.0**-110], False),  # just above a tie
+        ([1.0, 2.0**-53, 2.0**-60, -(2.0**-60)], True),
+        ([1.0, 2.0**-52, 2.0**-110], True),
+        ([1e308, 1e308, -1e308], False),  # overflows on the way
+    ):
+        X = np.array(values)[:, None]
+        assert exact.quick_sum(X, np.arange(len(X)), *told) == known, values
+        if known:
+            assert told[0, 0] == math.fsum(values)
+
+
+def test_a_sum_of_many_rows_goes_over_several_stretches():
+    X = np.random.default_rng(0).normal(size=(1000, 3)) * 10.0 ** np.arange(0, 9, 3)
+    mean = exact.group_means(X, np.arange(1000), np.array([0, 1000]))[0]
+    assert mean.tolist() == [math.fsum(column) / 1000 for column in X.T]

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import naive
 from samples import points
 from shoal import MDAV
 from shoal.methods.exchanges import Exchanges, halved, turned
@@ -51,7 +53,7 @@ def test_regions_hold_neighbouring_groups_and_every_round_has_its_own():
     region, other = np.empty(6000, np.int64), np.empty(6000, np.int64)
     for number, (first, second) in enumerate(zip(*(exchanges.regions(X, labels, r) for r in (0, 1)), strict=True)):
         region[first], other[second] = number, number
-        assert (np.diff(labels[first]) != 0).sum() == len(set(labels[first])) - 1
+        assert first.tolist() == sorted(first)
     assert sorted(set(region)) == [0, 1, 2, 3]
     for group in range(labels.max() + 1):
         assert len(set(region[labels == group])) == 1
@@ -68,9 +70,23 @@ def test_turning_keeps_distances_and_round_zero_turns_nothing():
 @pytest.mark.parametrize(("n", "parts"), [(10, 1), (10, 3), (1000, 7), (64, 64)])
 def test_halves_of_halves_are_of_equal_size_and_hold_everything(n, parts):
     X = np.random.default_rng(5).normal(size=(n, 3))
-    cut = list(halved(X, np.arange(n), parts))
+    cut = halved(X, parts)
     assert sorted(np.concatenate(cut)) == list(range(n))
     assert {len(part) for part in cut} <= {n // parts, -(-n // parts)}
+
+
+@given(points(), st.integers(1, 12), st.integers(1, 2))
+def test_halves_of_halves_are_those_of_the_twin(sample, parts, n_jobs):
+    X = sample[0]
+    parts = min(parts, len(X))
+    cut = [sorted(part.tolist()) for part in halved(X, parts, n_jobs)]
+    assert cut == [sorted(block) for block in naive.kd_blocks(X.tolist(), list(range(len(X))), parts)]
+
+
+def test_a_table_in_fewer_groups_than_it_would_have_regions():
+    X = np.random.default_rng(8).normal(size=(3000, 2))
+    regions = Exchanges(5, region=500).regions(X, np.arange(3000) % 2, 0)
+    assert sorted(map(len, regions)) == [1500, 1500]
 
 
 def test_progress_goes_from_round_to_round():

@@ -41,7 +41,7 @@ def test_without_a_sweep_it_is_the_method_on_each_block(sample, blocks):
 @pytest.mark.parametrize("by", WAYS)
 def test_blocks_hold_every_record_once_and_are_of_equal_size(by):
     X = np.random.default_rng(0).normal(size=(1000, 3))
-    blocks = blocks_by(by, X, 5, 8)
+    blocks = blocks_by(by, X, 5, 8, n_jobs=2)
     assert sorted(np.concatenate(blocks)) == list(range(1000))
     assert {len(block) for block in blocks} == {125}
 

@@ -174,6 +174,38 @@ def kd_order(coords: Array, order: Array, keys: Array) -> None:
 
 
 @kernel
+def cut_across(points: Array, order: Array, parts: int) -> int:
+    """Sorts order (stably) along its points' widest axis; returns where parts // 2 of so many parts end."""
+    low, high = points[order[0]].copy(), points[order[0]].copy()
+    for i in order:
+        for a in range(points.shape[1]):
+            low[a] = min(low[a], points[i, a])
+            high[a] = max(high[a], points[i, a])
+    axis = np.argmax(high - low)
+    keys = np.empty(order.size)
+    for place in range(order.size):
+        keys[place] = points[order[place], axis]
+    order[:] = order[np.argsort(keys, kind="mergesort")]
+    return order.size * (parts // 2) // parts
+
+
+@kernel
+def halve(points: Array, order: Array, parts: int) -> Array:
+    """Permutes order into so many parts of about the same size by cuts in two; returns where each ends."""
+    ends = np.empty(parts, np.int64)
+    stack = [(0, order.size, 0, parts)]
+    while len(stack) > 0:
+        first, last, part, count = stack.pop()
+        if count == 1:
+            ends[part] = last
+            continue
+        middle = first + cut_across(points, order[first:last], count)
+        stack.append((first, middle, part, count // 2))
+        stack.append((middle, last, part + count // 2, count - count // 2))
+    return ends
+
+
+@kernel
 def hash_rows(rows: Array, records: Array, hashes: Array) -> None:
     """A hash of each row, equal for equal rows."""
     bits = rows.view(np.int64)

@@ -7,6 +7,7 @@ region is improved on its own by `kernels/sweep.py`. The regions follow from the
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from shoal.partition import means_of, sse_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 REGION = 50_000
 """Records of a region, about: what a processor's cache holds with all that is needed."""
@@ -23,6 +26,14 @@ REGION = 50_000
 _TOGETHER = 32  # groups whose order does not matter
 _LEAST = 1e-10  # of the mean error of a record: what a change has to gain
 _NEIGHBOURS = 24  # groups that a group exchanges records with
+
+
+@dataclass(frozen=True)
+class Region:
+    """Neighbouring groups and their records, both by number."""
+
+    groups: Int
+    records: Int
 
 
 @dataclass(frozen=True)
@@ -54,39 +65,48 @@ class Exchanges:
 
     def round(self, X: Float, labels: Int, error: float, number: int, progress: Progress | None = None) -> Int:
         """The labels after one round over all regions; the groups are numbered anew."""
+        from shoal.kernels.order import halve
         from shoal.kernels.sweep import sweep
 
-        regions = self.regions(X, labels, number)
+        centroids, regions = self._regions(X, labels, number)
         least = _LEAST * error / len(X)
+        place = np.empty(len(centroids), np.int64)
 
-        def improved(region: Int) -> Int:
-            own = labels[region]
-            numbers = np.concatenate([[0], np.cumsum(own[1:] != own[:-1])])
-            return sweep(X[region], numbers, self.k, _NEIGHBOURS, least)
+        def improved(region: Region) -> tuple[Int, Int]:
+            order = region.groups.copy()
+            halve(centroids, order, max(1, len(order) // _TOGETHER))
+            place[order] = np.arange(len(order))
+            own = place[labels[region.records]]
+            row = np.argsort(own, kind="stable")
+            records = region.records[row]
+            return records, sweep(X[records], own[row], self.k, _NEIGHBOURS, least)
 
         new = np.empty(len(X), np.int64)
         groups = done = 0
-        for region, part in zip(regions, in_order(improved, regions, self.n_jobs), strict=True):
+        for records, part in in_order(improved, regions, self.n_jobs):
             there = np.cumsum(np.bincount(part) > 0)
-            new[region] = there[part] - 1 + groups
+            new[records] = there[part] - 1 + groups
             groups += int(there[-1])
-            done += len(region)
+            done += len(records)
             if progress is not None:
                 progress(done, len(X))
         return new
 
     def regions(self, X: Float, labels: Int, number: int) -> list[Int]:
-        """The records of each region, group after group, neighbours close to each other."""
+        """The records of each region, by rising index."""
+        return [region.records for region in self._regions(X, labels, number)[1]]
+
+    def _regions(self, X: Float, labels: Int, number: int) -> tuple[Float, list[Region]]:
+        """The centroids, turned, and the regions that they make."""
         centroids = turned(means_of(X, labels), number)
-        groups = np.arange(len(centroids))
-        regions = list(halved(centroids, groups, -(-len(X) // max(self.region, 100 * self.k))))
-        row = [part for region in regions for part in halved(centroids, region, max(1, len(region) // _TOGETHER))]
-        rank = np.empty_like(groups)
-        rank[np.concatenate(row)] = groups
-        ranked = rank[labels]
-        order = np.argsort(ranked, kind="stable")
-        ends = np.cumsum([len(region) for region in regions])
-        return np.split(order, np.searchsorted(ranked[order], ends[:-1]))
+        count = min(-(-len(X) // max(self.region, 100 * self.k)), len(centroids))
+        parts = halved(centroids, count, self.n_jobs)
+        region = np.empty(len(centroids), np.uint16 if count < 1 << 16 else np.int64)  # short numbers sort faster
+        for part, groups in enumerate(parts):
+            region[groups] = part
+        of_record = region[labels]
+        records = np.split(np.argsort(of_record, kind="stable"), np.cumsum(np.bincount(of_record))[:-1])
+        return centroids, [Region(*both) for both in zip(parts, records, strict=True)]
 
 
 def turned(points: Float, number: int) -> Float:
@@ -98,21 +118,23 @@ def turned(points: Float, number: int) -> Float:
     return np.asarray(points @ axes)
 
 
-def halved(points: Float, chosen: Int, parts: int) -> Iterator[Int]:
-    """The chosen points in so many parts of about the same size, cut across the widest direction in turn."""
+def halved(points: Float, parts: int, n_jobs: int = 1) -> list[Int]:
+    """The points in so many parts of about the same size, cut across the widest direction in turn."""
+    from shoal.kernels.order import cut_across, halve
+
+    points, order = np.ascontiguousarray(points), np.arange(len(points))
     if parts == 1:
-        yield chosen
-        return
-    own = points[chosen]
-    axis = int((own.max(axis=0) - own.min(axis=0)).argmax())
-    order = chosen[np.argsort(own[:, axis], kind="stable")]
-    first = parts // 2
-    middle = len(order) * first // parts
-    yield from halved(points, order[:middle], first)
-    yield from halved(points, order[middle:], parts - first)
+        return [order]
+    middle = cut_across(points, order, parts)
+    halves = [(order[:middle], parts // 2), (order[middle:], parts - parts // 2)]
+
+    def cut(half: tuple[Int, int]) -> list[Int]:
+        return np.split(half[0], halve(points, *half)[:-1])
+
+    return [part for half in in_order(cut, halves, n_jobs) for part in half]
 
 
-def in_order(work: Callable[[Int], Int], tasks: list[Int], n_jobs: int) -> Iterator[Int]:
+def in_order(work: Callable[[Task], Result], tasks: list[Task], n_jobs: int) -> Iterator[Result]:
     """The results in the order of the tasks, from so many threads."""
     if n_jobs == 1 or len(tasks) == 1:
         yield from map(work, tasks)

@@ -344,7 +344,7 @@ class Improvement:
     def round(self, number: int) -> None:
         """All regions searched through once."""
         labels, sse = self.labels, self.sse
-        regions = [np.sort(region) for region in Exchanges(self.k, region=_REGION).regions(self.X, labels, number)]
+        regions = Exchanges(self.k, region=_REGION).regions(self.X, labels, number)
         searches = _SEARCHES if len(regions) == 1 else 1
         tasks = [(r, s) for r in range(len(regions)) for s in range(searches)]
         effort = self.effort(number, -(-len(tasks) // self.n_jobs))

@@ -105,7 +105,7 @@ class Blocked(Wrapper):
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
         self.interrupted_ = False
-        blocks = blocks_by(self.by, X, self.k, self._number(len(X)))
+        blocks = blocks_by(self.by, X, self.k, self._number(len(X)), self.n_jobs)
         self.blocks_ = np.empty(len(X), np.int64)
         for number, block in enumerate(blocks):
             self.blocks_[block] = number
@@ -167,12 +167,12 @@ def staged(progress: Progress | None, stage: int, stages: int) -> Progress | Non
     return report
 
 
-def blocks_by(by: By, X: Float, k: int, count: int) -> list[Int]:
+def blocks_by(by: By, X: Float, k: int, count: int, n_jobs: int) -> list[Int]:
     """The records of each block, by rising index; sizes are about equal."""
     if count == 1:
         return [np.arange(len(X))]
     if by == "kd":
-        return [np.sort(block) for block in halved(X, np.arange(len(X)), count)]
+        return [np.sort(block) for block in halved(X, count, n_jobs)]
     if by == "mdav":
         return blocks_of(X, MDAV(k=k)._group(X, None), count)
     if by == "pcl":
