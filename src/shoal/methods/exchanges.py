@@ -99,7 +99,8 @@ class Exchanges:
     def _regions(self, X: Float, labels: Int, number: int) -> tuple[Float, list[Region]]:
         """The centroids, turned, and the regions that they make."""
         centroids = turned(means_of(X, labels), number)
-        count = min(-(-len(X) // max(self.region, 100 * self.k)), len(centroids))
+        count = -(-len(X) // max(self.region, 100 * self.k))
+        count = min(count + (count % 2 if count > 1 else 0), len(centroids))  # even: no thread waits for another
         parts = halved(centroids, count, self.n_jobs)
         region = np.empty(len(centroids), np.uint16 if count < 1 << 16 else np.int64)  # short numbers sort faster
         for part, groups in enumerate(parts):
