@@ -1,8 +1,13 @@
+import re
 import sys
 import warnings
 
+import numpy as np
+import pandas as pd
+
+from shoal import Refined, anonymize
 from shoal.errors import ShoalWarning
-from shoal.terminal import collected_warnings, print_result, print_table, progress_bar, span
+from shoal.terminal import Bar, collected_warnings, print_result, print_table, progress_bar, prove, span
 
 
 def test_warnings_are_a_line_each(capsys):
@@ -19,6 +24,34 @@ def test_a_bar_on_a_terminal_shows_the_time_left(monkeypatch, capsys):
         progress(2, 2)
     with progress_bar(True) as progress:
         assert progress is None
+
+
+def test_a_refinement_tells_a_bar_its_loss_and_its_gap():
+    shown = []
+
+    class Shown:
+        def add_task(self, what, total):
+            return 7
+
+        def update(self, task, **what):
+            assert task == 7
+            shown.append(what)
+
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    Refined(k=3, rounds=1).fit(X, progress=Bar(Shown(), "grouping"))
+    assert any(re.fullmatch(r"grouping: loss \d+\.\d{3} %", what.get("description", "")) for what in shown)
+    assert shown[-1] == {"completed": 60, "total": 60}
+
+
+def test_a_proof_tells_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    said = []
+    monkeypatch.setattr(Bar, "say", lambda self, how: said.append(how))
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    release = anonymize(table, k=3, quasi_identifiers=["a", "b"])
+    prove(release, 0.5, hidden=False)
+    assert re.fullmatch(r"at most .* % above the optimum", said[-1])
+    assert release.manifest["certificate"]["says"] == said[-1]
 
 
 def test_a_result_says_how_many_blocks_there_were(capsys):

@@ -15,7 +15,7 @@ import typer
 
 from shoal.errors import ShoalError
 from shoal.parameters import Maybe, Number, Whole
-from shoal.terminal import collected_warnings, print_result, print_summary, print_table, progress_bar, span
+from shoal.terminal import collected_warnings, print_result, print_summary, print_table, progress_bar, prove, span
 
 if TYPE_CHECKING:
     from shoal.manifest import Recipe
@@ -187,7 +187,7 @@ def anonymize(
         with progress_bar(quiet or as_json) as progress:
             release = run(source, progress=progress, **settings)
         if certificate is not None:
-            release.certificate(certificate, n_jobs=os.cpu_count() or 1)
+            prove(release, certificate, quiet or as_json)
         verification = write_release(release, output, overwrite)
         if report is not None:
             release.report(report, overwrite)

@@ -1,15 +1,18 @@
 """What the command line shows on a terminal: warnings, progress, results and tables."""
 
+import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalWarning
 
 if TYPE_CHECKING:
+    from shoal.bounds import LowerBound
     from shoal.release import Release
     from shoal.verification import Verification
 
@@ -31,8 +34,24 @@ def collected_warnings(show: bool) -> Iterator[list[str]]:
         yield noted
 
 
+class Bar:
+    """A bar that work reports to, and that says what the work says of itself."""
+
+    def __init__(self, bar: Any, what: str) -> None:
+        self._bar, self._what = bar, what
+        self._task = bar.add_task(what, total=None)
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much is done."""
+        self._bar.update(self._task, completed=done, total=total)
+
+    def say(self, how: str) -> None:
+        """Show how it stands."""
+        self._bar.update(self._task, description=f"{self._what}: {how}")
+
+
 @contextmanager
-def progress_bar(hidden: bool, what: str = "grouping records") -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(hidden: bool, what: str = "grouping records") -> Iterator[Bar | None]:
     """A bar with the time left on a terminal, nothing in a pipe."""
     if hidden or not sys.stderr.isatty():
         yield None
@@ -42,8 +61,22 @@ def progress_bar(hidden: bool, what: str = "grouping records") -> Iterator[Calla
 
     # Of a long pass not much is heard for a while: the speed is that of the last ten minutes.
     with Progress(console=Console(stderr=True), transient=True, speed_estimate_period=600) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield Bar(bar, what)
+
+
+def prove(release: "Release", seconds: float, hidden: bool) -> None:
+    """Certify the release for so many seconds while a bar says what is proven so far."""
+    from shoal.certificate import Certificate
+
+    with progress_bar(hidden, "proving") as bar:
+        began = monotonic()
+
+        def report(bound: "LowerBound") -> None:
+            if bar is not None:
+                bar(int(1e3 * min(monotonic() - began, seconds)), int(1e3 * seconds))
+                bar.say(str(Certificate(release.partition.sse, bound)))
+
+        release.certificate(seconds, n_jobs=os.cpu_count() or 1, progress=report)
 
 
 def print_summary(

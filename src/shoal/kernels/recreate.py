@@ -3,7 +3,6 @@
 All that a rebuild needs is copied first: with the squared distances D of its records, P[g] the sum over the pairs
 of group g and S[g, x] that from x to its records, a group of a records has the SSE P[g] / a. A move or swap is
 then priced in O(1), whatever the attributes. What is kept has its SSE summed anew from D: errors do not pile up.
-Between rebuilds single records trade places, priced by centroids; `settle` computes those anew now and then.
 """
 
 from typing import NamedTuple
@@ -45,6 +44,9 @@ class Local(NamedTuple):
     size: Array  # int32 (groups,)
     taken: Array  # int32 (groups,): the groups dissolved
     reach: Array  # float64 (most,): scratch
+    cheapest: Array  # float64 (groups,): what the record that costs a group least costs it
+    choice: Array  # int32 (groups,): that record
+    inverse: Array  # float64 (groups,): 1 / size while polishing
     pool: Array  # int32 (2, (NEAR + 1) * groups): scratch
 
 
@@ -85,6 +87,9 @@ def new_local(m: int, k: int, groups: int) -> Local:
         np.zeros(groups + 1, np.int32),
         np.zeros(groups + 1, np.int32),
         np.zeros(most),
+        np.zeros(groups + 1),
+        np.zeros(groups + 1, np.int32),
+        np.zeros(groups + 1),
         np.zeros((2, (NEAR + 1) * (groups + 1)), np.int32),
     )
 
@@ -271,23 +276,36 @@ def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> No
         put(local, x, g, records)
         for y in range(records):
             local.reach[y] = min(local.reach[y], local.d2[x, y])
+    for g in range(groups):
+        choose(local, g, records)
     missing = groups * (k - 1)
     for left in range(records - groups, 0, -1):
-        least, chosen, to = np.inf, -1, -1
+        to = -1
         for g in range(groups):
             size = local.size[g]
             if size >= 2 * k - 1 or (left <= missing and size >= k):
                 continue
-            part = 1.0 / (size + 1)
-            own = local.pairs[g] / size
-            for y in range(records):
-                if local.label[y] < 0:
-                    cost = (local.pairs[g] + local.sums[g, y]) * part - own
-                    if cost < least or chosen < 0:
-                        least, chosen, to = cost, y, g
+            if local.label[local.choice[g]] >= 0:
+                choose(local, g, records)
+            if to < 0 or local.cheapest[g] < local.cheapest[to]:
+                to = g
         if local.size[to] < k:
             missing -= 1
-        put(local, chosen, to, records)
+        put(local, local.choice[to], to, records)
+
+
+@inner
+def choose(local: Local, g: int, records: int) -> None:
+    """The record without a group that costs g least."""
+    part = 1.0 / (local.size[g] + 1)
+    own = local.pairs[g] / local.size[g]
+    least, chosen = np.inf, 0
+    for y in range(records):
+        if local.label[y] < 0:
+            cost = (local.pairs[g] + local.sums[g, y]) * part - own
+            if cost < least:
+                least, chosen = cost, y
+    local.cheapest[g], local.choice[g] = least, chosen
 
 
 @inner
@@ -295,6 +313,8 @@ def polish(local: Local, records: int, groups: int, k: int, least: float) -> Non
     """Moves and swaps of the local records until none gains more than `least`."""
     for x in range(records):
         local.own[x] = local.sums[local.label[x], x]
+    for g in range(groups):
+        local.inverse[g] = 1.0 / local.size[g]
     idle, x = 0, -1
     for _ in range(40 * records):
         if idle == records:
@@ -319,7 +339,7 @@ def polish(local: Local, records: int, groups: int, k: int, least: float) -> Non
             if g != home:
                 d2 = local.d2[x, y]
                 change = (local.sums[home, y] - own - d2) * part
-                change += (local.sums[g, x] - local.own[y] - d2) / local.size[g]
+                change += (local.sums[g, x] - local.own[y] - d2) * local.inverse[g]
                 if change < delta:
                     delta, other, to = change, y, g
         if to < 0:
@@ -330,6 +350,8 @@ def polish(local: Local, records: int, groups: int, k: int, least: float) -> Non
         if other >= 0:
             drop(local, other, to, records)
             put(local, other, home, records)
+        else:
+            local.inverse[home], local.inverse[to] = 1.0 / local.size[home], 1.0 / local.size[to]
         for y in range(records):
             if local.label[y] == home or local.label[y] == to:
                 local.own[y] = local.sums[local.label[y], y]
@@ -399,69 +421,6 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
 
 
 @inner
-def distance(state: State, x: int, centre: Array) -> float:
-    """The squared distance of a record to a point."""
-    total = 0.0
-    for j in range(state.rows.shape[1]):
-        difference = state.rows[x, j] - centre[j]
-        total += difference * difference
-    return total
-
-
-@inner
-def trade(state: State, k: int, heat: float) -> bool:
-    """A record drawn moves to a near group, or changes places with one drawn there; whether that was kept."""
-    rows, size, members, centre = state.rows, state.size, state.members, state.centre
-    x = draw(state.seed, state.label.size)
-    home = state.label[x]
-    g = state.near[home, draw(state.seed, min(8, state.near.shape[1]))]
-    if g < 0 or size[g] == 0:
-        return False
-    a, b = size[home], size[g]
-    limit = -heat * np.log(uniform(state.seed))
-    own, d2 = distance(state, x, centre[home]), distance(state, x, centre[g])
-    if a > k and b < 2 * k - 1 and draw(state.seed, 2) == 0:
-        leaving, entering = own * a / (a - 1), d2 * b / (b + 1)
-        if not entering - leaving <= limit:
-            return False
-        slot = 0
-        while members[home, slot] != x:
-            slot += 1
-        members[home, slot] = members[home, a - 1]
-        members[g, b] = x
-        size[home], size[g] = a - 1, b + 1
-        state.label[x] = g
-        for j in range(rows.shape[1]):
-            centre[home, j] -= (rows[x, j] - centre[home, j]) / (a - 1)
-            centre[g, j] += (rows[x, j] - centre[g, j]) / (b + 1)
-        state.sse[home] -= leaving
-        state.sse[g] += entering
-        state.value[0] += entering - leaving
-        return True
-    slot = draw(state.seed, b)
-    y = members[g, slot]
-    apart = distance(state, x, rows[y])
-    there = d2 - distance(state, y, centre[g]) - apart / b
-    here = distance(state, y, centre[home]) - own - apart / a
-    if not there + here <= limit:
-        return False
-    members[g, slot] = x
-    slot = 0
-    while members[home, slot] != x:
-        slot += 1
-    members[home, slot] = y
-    state.label[x], state.label[y] = g, home
-    for j in range(rows.shape[1]):
-        difference = rows[x, j] - rows[y, j]
-        centre[g, j] += difference / b
-        centre[home, j] -= difference / a
-    state.sse[home] += here
-    state.sse[g] += there
-    state.value[0] += there + here
-    return True
-
-
-@inner
 def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least: float) -> bool:
     """Some groups around a record drawn are formed anew; whether that was kept."""
     before, records = take(state, local, wanted)
@@ -485,17 +444,13 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
 
 @kernel
 def anneal(
-    state: State, local: Local, k: int, most: int, trades: int, steps: int, hot: float, cold: float, least: float
+    state: State, local: Local, k: int, most: int, steps: int, hot: float, cold: float, least: float
 ) -> None:
-    """So many steps, each `trades` trades and a rebuild of 2 to `most` groups; the heat falls from hot to cold."""
+    """So many rebuilds of 2 to `most` groups while the heat falls from hot to cold."""
     factor = (cold / hot) ** (1.0 / steps) if hot > 0.0 else 1.0
     heat = hot
     for _ in range(steps):
         heat *= factor
-        for _ in range(trades):
-            if trade(state, k, heat):
-                state.counts[1] += 1
-                remember(state, least)
         state.counts[0] += 1
         if rebuild(state, local, k, 2 + draw(state.seed, most - 1), heat, least):
             state.counts[1] += 1

@@ -1,8 +1,8 @@
 """Refined: any partition made better, as long as there is time, never worse.
 
 Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables
-are annealed: records change places at random and a few neighbouring groups are dissolved and formed anew, and what
-makes the SSE worse is kept with a probability that falls. For small k the groups of all good partitions met on the
+are annealed: a few neighbouring groups are dissolved and formed anew, and what makes the SSE worse is kept with a
+probability that falls. For small k the groups of all good partitions met on the
 way, and cheaper ones between them, are combined by integer programming. A large table is improved by regions.
 
 Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns
@@ -31,10 +31,11 @@ from shoal.methods.base import Microaggregator, Progress
 from shoal.methods.dba import split
 from shoal.methods.exchanges import Exchanges
 from shoal.methods.optimal import renumbered
+from shoal.methods.pcl import PCL
 from shoal.methods.recombine import Pool, best_of, recombine
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
-from shoal.partition import means_of, sse_of
+from shoal.partition import sse_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -44,20 +45,24 @@ _REGION = 5_000  # records that are annealed together
 _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
 _COMBINED = 6  # the largest k whose groups are combined
-_TRADING = 8  # the least k at which records trade places too; below, groups are only rebuilt
-_LARGE = 50  # the least k at which a search that trades rebuilds pairs of groups only
+_REBUILT = 8  # neighbouring groups that are rebuilt together, at most
+_ROOM = 2_400  # records of those, at most, unless two groups have more
+_LARGEST = 1_000  # the largest k whose groups are rebuilt: a rebuild holds the distances of all its records
 _SNAPSHOTS = 40  # partitions of a search whose groups are remembered
-_REBUILDS = 25  # of a round, per record
-_TRADES = 1000  # of a round, per record
-_LEAST_STEPS = 1500  # of a round
-_DOUBLINGS = 5  # rounds that are longer than the one before
+_REBUILDS = 750  # of the first round, per record and divided by k^2: about half a millisecond
+_LEAST_REBUILDS = 1500  # of a round, divided by k from k = 8 on
+_GROWTH = 4  # how many times longer than the one before a round is
+_GROWING = 3  # rounds that are longer than the one before
+_HOT = 0.3, 0.15  # of the mean SSE of a group: the heat at first, below k = 20 and from there on
+_COLD = 0.02  # of that: the heat in the end
 _SECONDS = 1e-3  # of a round, per record, where time is limited
 _SEARCHED = 0.6  # the part of the last round that is not for recombination
 _WORTH_PRICING = 20.0  # seconds from which the prices of all records are worked out, for small k
-_ANNEALED_FIRST = 0.35  # the part of the time before that
+_ANNEALED_FIRST = 0.35, 0.6  # the part of the time before that, up to k = 4 and beyond
 _PRICED = 0.5  # the part of what is left then that prices take
 _COMBINING = 0.8  # and the part of the rest that integer programming takes
 _CHOSEN_FROM = 12  # groups for each record that it chooses from then
+_JITTERED = 40  # the least k at which a search begins with what the noisy rounds of PCL give
 _FEW = 100  # records whose groups are combined after the first round too
 
 
@@ -75,8 +80,8 @@ class Refined(Microaggregator):
     rounds : int, optional
         How many rounds of annealing follow the exchanges, 0 for none; without `seconds` the groups then depend on
         nothing else but the seed. The first round is two searches (one for each region of a table above 5000
-        records) of 25 rebuilds per record, or 1000 trades from k = 8 on, and every round is twice as long as the
-        one before, up to 32 times the first. Without `seconds` the default is 1, and 0 above 200 000 records.
+        records) of 750 / k^2 rebuilds per record, and every round is four times as long as the one before, up to
+        64 times the first. Without `seconds` the default is 1, and 0 above 200 000 records.
     n_jobs : int, optional
         Threads; by default one for each core. With `rounds`, the groups do not depend on it.
     random_state : int
@@ -162,19 +167,15 @@ class Effort:
 
 
 class Schedule:
-    """How far a search is, how hot that makes it, how many steps are next; `unit` is a record's typical error."""
+    """How far a search is, how hot that makes it, how many steps are next; `mean` is the mean SSE of a group."""
 
-    def __init__(self, n: int, k: int, effort: Effort, unit: float, rebuild: bool) -> None:
-        rebuild = k < _TRADING or rebuild
-        self.most = 4 if rebuild else 3 if k < _LARGE else 2
-        self.trades = 0 if rebuild else 10 * k
-        self._hot = unit * (k * (1.0 if k < _TRADING else 0.5) if rebuild else 2.0 * k**-0.4)
-        self._cold = self._hot * (0.02 if rebuild else 0.05)
-        per_record = _REBUILDS * n * min(1.0, (8 / k) ** 2) if rebuild else _TRADES * n / self.trades
-        self._steps = int(effort.factor * max(per_record, _LEAST_STEPS if k < _TRADING else _LEAST_STEPS / k))
-        self._chunk = max(20, 150_000 // k**2)
+    def __init__(self, n: int, k: int, effort: Effort, mean: float) -> None:
+        self._hot = mean * _HOT[k >= 20]
+        least = _LEAST_REBUILDS if k < 8 else _LEAST_REBUILDS / k
+        self._steps = int(effort.factor * max(_REBUILDS * n / k**2, least))
+        self._chunk = max(20, 40_000 // k**2)
         if effort.seconds < inf:
-            self._chunk = max(20, self._chunk // 8)
+            self._chunk = max(2, self._chunk // 8)
         else:
             self._chunk = max(1, min(self._chunk, self._steps // (2 * _SNAPSHOTS)))
         self._effort = effort
@@ -184,7 +185,7 @@ class Schedule:
     @property
     def heat(self) -> float:
         """The temperature now."""
-        return float(self._hot * (self._cold / self._hot) ** min(self.share, 1.0))
+        return float(self._hot * _COLD ** min(self.share, 1.0))
 
     def next_steps(self) -> int:
         """The steps to do next; `share` is how much will then be done, by time as it looks now."""
@@ -235,6 +236,7 @@ class Improvement:
         self.done = 0
         self.pool: Pool | None = None
         self.sse = sse_of(self.X, self.labels)
+        self.sst = sse_of(self.X, np.zeros(len(self.X), np.int64))
         self.history.append((0.0, self.sse, "start"))
 
     def over(self) -> bool:
@@ -265,6 +267,10 @@ class Improvement:
             )
         self.done = max(self.done, min(int(len(self.X) * share), len(self.X) - 1))
         self.progress(self.done, len(self.X))
+        say = getattr(self.progress, "say", None)
+        if say is not None:
+            gap = 100 * (self.sse / self.bounds[-1][1] - 1) if self.bounds else inf
+            say(f"loss {100 * self.sse / self.sst:.3f} %" + (f", gap {gap:.2f} %" if gap < inf else ""))
 
     def run(self) -> None:
         """All stages, until time or rounds are over or somebody interrupts."""
@@ -272,7 +278,7 @@ class Improvement:
             if len(self.X) >= 2 * self.k > 2 and self.sse > 0.0:
                 self.exchange()
                 if self.priced():
-                    end, self.deadline = self.deadline, self.began + _ANNEALED_FIRST * self.seconds
+                    end, self.deadline = self.deadline, self.began + _ANNEALED_FIRST[self.k > 4] * self.seconds
                     self.anneal()
                     self.deadline = end
                     self.price()
@@ -298,7 +304,7 @@ class Improvement:
     def anneal(self) -> None:
         """Rounds of annealing, each longer than the one before, and what recombination makes of them."""
         for number in range(10**9 if self.rounds is None else self.rounds):
-            if self.over():
+            if self.over() or self.k > _LARGEST:
                 break
             self.round(number)
 
@@ -332,7 +338,7 @@ class Improvement:
 
     def effort(self, number: int, regions: int) -> Effort:
         """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
-        factor = 2 ** min(number, _DOUBLINGS)
+        factor = _GROWTH ** min(number, _GROWING)
         if self.rounds is not None:
             return Effort(factor, inf)
         left = self.deadline - monotonic()
@@ -350,8 +356,9 @@ class Improvement:
         effort = self.effort(number, -(-len(tasks) // self.n_jobs))
 
         def search(r: int, s: int) -> Found:
-            seed = np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0]
-            return self.search(regions[r], labels, int(seed), effort, (number + s) % 2 == 1)
+            seed = int(np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0])
+            noisy = len(regions) == 1 and (number, s) == (1, 1) and self.k >= _JITTERED
+            return self.search(regions[r], self.jittered(labels, seed) if noisy else labels, seed, effort)
 
         total = self.rounds if self.rounds is not None else number + 1
         for place, (r, found) in enumerate(self.in_order(search, tasks)):
@@ -361,6 +368,21 @@ class Improvement:
         if error < sse:
             with self.lock:
                 self.labels, self.sse = labels, error
+
+    def jittered(self, labels: Int, seed: int) -> Int:
+        """The groups of PCL's noisy rounds after exchanges; those given if time is up before."""
+
+        def look(done: int, total: int) -> None:
+            if self.over():
+                raise TimeoutError
+
+        try:
+            found = PCL(k=self.k, n_starts=1, random_state=seed)._group(self.X, look)
+        except TimeoutError:
+            return labels
+        for better, _ in Exchanges(self.k).rounds(self.X, split(self.X, found, self.k, None), _SWEEPS):
+            found = better
+        return found
 
     def taken(self, region: Int, labels: Int, found: list[Found], number: int) -> Int:
         """The labels with the best that the searches of a region found, and what can be made of it."""
@@ -385,7 +407,7 @@ class Improvement:
         seconds = None if self.seconds == inf else (self.deadline - monotonic()) / (1 if self.ending() else 3)
         return recombine(X, self.k, labels, (), seconds, pool, 4 * 2 ** min(number, 2), self.over)
 
-    def search(self, region: Int, labels: Int, seed: int, effort: Effort, rebuild: bool) -> Found:
+    def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
         """Anneal the groups of a region."""
         from shoal.kernels.recreate import anneal, new_local, new_state, settle
 
@@ -395,25 +417,16 @@ class Improvement:
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        schedule = Schedule(n, k, effort, error / n if rebuild and k < _TRADING else typical(X, own), rebuild)
-        local = new_local(X.shape[1], k, schedule.most)
+        schedule = Schedule(n, k, effort, error / (own.max() + 1))
+        most = max(2, min(_REBUILT, _ROOM // (2 * k - 1)))
+        local = new_local(X.shape[1], k, most)
         snapshots: list[Int] = []
         best = error
         while schedule.share < 1.0 and not self.over():
             settle(state)
             heat = schedule.heat
             steps = schedule.next_steps()
-            anneal(
-                state,
-                local,
-                k,
-                schedule.most,
-                schedule.trades,
-                steps,
-                heat,
-                schedule.heat,
-                1e-12 * error,
-            )
+            anneal(state, local, k, most, steps, heat, schedule.heat, 1e-12 * error)
             if schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
                 snapshots.append(compact(state.label))
             if n == len(self.X) and state.value[1] < best:
@@ -440,12 +453,6 @@ class Improvement:
                 self.stop.set()
                 threads.shutdown(cancel_futures=True)
                 raise
-
-
-def typical(X: Float, labels: Int) -> float:
-    """The squared distance to its centroid of a record with more than most, where a few may have far more."""
-    errors = ((X - means_of(X, labels)[labels]) ** 2).sum(axis=1)
-    return max(0.8 * float(np.quantile(errors, 0.75)), 0.01 * float(errors.mean()))
 
 
 def compact(labels: Int) -> Int:

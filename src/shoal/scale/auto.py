@@ -26,8 +26,8 @@ Int = NDArray[np.int64]
 _PROVEN = 28  # records up to which the optimum is proven at any k in a second
 _LINE = 1e9  # n * k up to which one attribute is cut optimally
 _REFINED = 5_000  # records up to which a round of annealing is the default
-_ANNEALING = 1.2e-3  # seconds for a record in the first round of annealing; each takes twice as long as the last
-_MOST_ROUNDS = 8  # of annealing
+_ANNEALING = 1.2e-3  # seconds for a record in the first round of annealing; the next takes four times as long
+_MOST_ROUNDS = 4  # of annealing
 _SWEEPS = 3  # rounds of exchanges where no time is given
 _MOST_SWEEPS = 12  # beyond which a round gains next to nothing
 _GROUPING = 0.5e-6  # seconds for a record and an attribute in MDAV on a block
@@ -122,7 +122,7 @@ def annealing_for(n: int, seconds: float | None, n_jobs: int) -> int:
     if seconds is None:
         return int(n <= _REFINED)
     first = n * _ANNEALING / min(n_jobs, 2)
-    return int(np.clip(np.log2(seconds / first + 1), 0, _MOST_ROUNDS))
+    return int(np.clip(np.log(3 * seconds / first + 1) / np.log(4), 0, _MOST_ROUNDS))
 
 
 def sweeps_for(n: int, m: int, seconds: float | None, n_jobs: int) -> int:
