@@ -1,7 +1,7 @@
 """Methods and other tools side by side on the standard data; writes docs/methods/tables/rivals.md.
 
     python benchmarks/rivals.py         all rows, about half an hour
-    python benchmarks/rivals.py quick   without k-means-constrained and the longest Refined, ten minutes; writes nothing
+    python benchmarks/rivals.py quick   no k-means-constrained, no longest Refined: ten minutes; writes nothing
 
 Loss is 100 SSE / SST, always of a `Partition`, which refuses groups below k. Seconds are of one run, after every
 method has run on Tarragona, which compiles its kernels. Data and published figures are read from ../shared (or
