@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds records
+.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds records rivals
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -20,6 +20,7 @@ help:
 	@echo "make bench-stream  3 GB within 1 GB of memory, killed and gone on with, half an hour; writes a table of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
+	@echo "make rivals      methods and other tools side by side, half an hour; writes a table of the docs"
 	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"
@@ -67,6 +68,8 @@ bench-bounds: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bounds.py $(SHARED)
 records: $(VENV)/.dev
 	$(BIN)/python benchmarks/records.py
+rivals: $(VENV)/.dev
+	$(BIN)/python benchmarks/rivals.py
 
 papers: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduce.py
