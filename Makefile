@@ -20,7 +20,7 @@ help:
 	@echo "make bench-stream  3 GB within 1 GB of memory, killed and gone on with, half an hour; writes a table of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
-	@echo "make rivals      methods and other tools side by side, half an hour; writes a table of the docs"
+	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
 	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"

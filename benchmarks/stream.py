@@ -89,11 +89,11 @@ def blocks_done(output):
     return len(list(folder.glob("done-*.json"))), blocks
 
 
-def run(table, output, memory, kill_at_half=False):
+def run(table, output, memory, method, kill_at_half=False):
     """Run the command; returns the seconds and the peak memory."""
     command = [
         *(sys.executable, "-m", "shoal", "anonymize", str(table), "-k", "5", "-q", ",".join(COLUMNS)),
-        *("-c", "diagnosis,cost,note", "-i", "name", "-o", str(output), "--memory", memory),
+        *("-c", "diagnosis,cost,note", "-i", "name", "-o", str(output), "--memory", memory, "--method", method),
     ]
     begin, most = time.perf_counter(), 0.0
     stages = {}
@@ -127,15 +127,15 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def rows_of(table, output, memory):
+def rows_of(table, output, memory, method):
     """The rows of the table in the docs."""
     size = table.stat().st_size
-    seconds, most = run(table, output, memory)
+    seconds, most = run(table, output, memory, method)
     manifest = json.loads(output.with_name(output.name + ".manifest.json").read_text())
     killed = output.with_name("killed.csv")
-    run(table, killed, memory, kill_at_half=True)
+    run(table, killed, memory, method, kill_at_half=True)
     assert not killed.exists()
-    rest, again = run(table, killed, memory)
+    rest, again = run(table, killed, memory, method)
     same = "yes" if sha256(killed) == sha256(output) == manifest["output"]["sha256"] else "NO"
     return [
         ("input", f"{size / 1e9:.2f} GB CSV, {manifest['records']:,} records, {len(COLUMNS)} quasi-identifiers"),
@@ -155,6 +155,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=3.0)
     parser.add_argument("--memory", default="1GB")
+    parser.add_argument("--method", default="mdav")
     parser.add_argument("--folder", type=Path, default=Path("bench-stream"))
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
@@ -164,7 +165,7 @@ def main():
         maker = get_context("spawn").Process(target=make, args=(table, int(given.gigabytes * 1e9 / BYTES)))
         maker.start()
         maker.join()
-        rows = rows_of(table, output, given.memory)
+        rows = rows_of(table, output, given.memory, given.method)
         lines = ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)]
         print("\n".join(lines))
         if given.gigabytes >= 3:

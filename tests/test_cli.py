@@ -44,7 +44,8 @@ GOOD = "anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o safe.csv
 def test_a_table_in_and_a_verified_release_out(folder, run):
     status, out, err = run(f"{GOOD} --report safe.html")
     assert (status, err) == (0, "")
-    assert "5 records in 2 groups of 2 to 3 (MDAV)" in out
+    assert "5 records in 2 groups of 2 to 3 (Auto)" in out
+    assert "chosen: Optimal; up to 28 records the optimum is proven in a second" in out
     assert "verified on the bytes written: k = 2 (asked for 2)" in out
     assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,61.8,flu"]
     assert "<svg" in (folder / "safe.html").read_text()
@@ -57,7 +58,7 @@ def test_a_table_in_and_a_verified_release_out(folder, run):
 def test_census_loses_what_was_published(shared, folder, run):
     path = shared / "data" / "census.csv"
     columns = path.read_text().splitlines()[0]
-    status, out, err = run(f"anonymize {path} -k 3 -q {columns} -o c.csv --report c.html")
+    status, out, err = run(f"anonymize {path} -k 3 -q {columns} -o c.csv --report c.html --method mdav")
     assert (status, err) == (0, "")
     assert "information loss: 5.69 %" in out
     assert ">5.69 %<" in (folder / "c.html").read_text()
@@ -279,7 +280,7 @@ BAD = {
         f"anonymize people.csv -k 2 {REST} --method vmdav -p gama=1",
         "VMDAV has no parameter 'gama'; did you mean 'gamma'?",
     ),
-    "k as a parameter": (f"anonymize people.csv -k 2 {REST} -p k=3", "MDAV has no parameter 'k'; it has until"),
+    "k as a parameter": (f"anonymize people.csv -k 2 {REST} -p k=3", "Auto has no parameter 'k'; it has"),
     "a parameter without a value": (
         f"anonymize people.csv -k 2 {REST} -p gamma",
         "a parameter is given as name=value",
@@ -370,7 +371,7 @@ def test_an_interrupt_says_so_in_one_line(folder, run, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("shoal.methods.mdav.Peeling", interrupt)
-    status, out, err = run(GOOD)
+    status, out, err = run(f"{GOOD} --method mdav")
     assert (status, out, err) == (130, "", "shoal: interrupted; nothing was left half written\n")
     assert not (folder / "safe.csv").exists()
 
@@ -381,12 +382,13 @@ def test_a_bug_is_one_line_too_and_its_traceback_can_be_had(folder, run, monkeyp
 
     monkeypatch.setattr("shoal.methods.mdav.Peeling", fail)
     monkeypatch.delenv("SHOAL_DEBUG", raising=False)
-    status, _, err = run(GOOD)
+    command = f"{GOOD} --method mdav"
+    status, _, err = run(command)
     assert status == 70
     assert len(err.splitlines()) == 1
     assert "RuntimeError: oh no" in err
     monkeypatch.setenv("SHOAL_DEBUG", "1")
-    monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(GOOD)])
+    monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(command)])
     with pytest.raises(RuntimeError):
         cli.main()
 
@@ -396,7 +398,7 @@ def test_running_out_of_memory_is_said_so(folder, run, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("shoal.methods.mdav.Peeling", fail)
-    status, _, err = run(GOOD)
+    status, _, err = run(f"{GOOD} --method mdav")
     assert (status, "out of memory" in err) == (2, True)
 
 
@@ -433,7 +435,8 @@ def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch):
     monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
     status, out, err = run(f"{GOOD.replace('safe', 'streamed')} --memory 1GB")
     assert (status, err) == (0, "")
-    assert "5 records in 2 groups of 2 to 3 (MDAV)" in out
+    assert "5 records in 2 groups of 2 to 3 (Auto)" in out
+    assert "chosen: Optimal; up to 28 records the optimum is proven in a second" in out
     assert "verified on the bytes written: k = 2 (asked for 2)" in out
     assert (folder / "streamed.csv").read_bytes() == (folder / "safe.csv").read_bytes()
     status, out, _ = run(f"{GOOD} --overwrite --json")

@@ -97,7 +97,7 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an HTML report, for your eyes.")
     ] = None,
-    method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [mdav]")] = None,
+    method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [auto]")] = None,
     parameter: Annotated[
         list[str],
         typer.Option("-p", "--parameter", metavar="A=2", help="A parameter of the method; repeat for more."),
@@ -139,7 +139,7 @@ def anonymize(
         "quasi_identifiers": split(quasi_identifiers),
         "confidential": split(confidential),
         "identifiers": split(identifiers),
-        "method": "mdav" if method is None and parameter else method,
+        "method": "auto" if method is None and parameter else method,
         "scaling": scaling,
         "weights": weights_of(weight),
         "aggregate": aggregate,

@@ -25,7 +25,7 @@ def anonymize(
     confidential: Names = None,
     identifiers: Names = None,
     *,
-    method: str | Microaggregator = "mdav",
+    method: str | Microaggregator = "auto",
     scaling: Scaling = "zscore",
     weights: Mapping[str, float] | None = None,
     aggregate: Aggregate = "mean",
@@ -48,7 +48,8 @@ def anonymize(
     identifiers : column names
         The columns that name a person; they never leave.
     method : str or estimator
-        How to group the records: a name, or an estimator such as ``MDAV(k=5)``.
+        How to group the records: a name, or an estimator such as ``MDAV(k=5)``. By default the one that suits the
+        table; the manifest says which that was and why.
     scaling : {"zscore", "range", "robust", "none"}
         How to make the quasi-identifiers comparable before distances are taken.
     weights : mapping from column name to number
@@ -59,7 +60,7 @@ def anonymize(
         Release the plain centroid as a float. By default a column keeps its type and the number of
         decimals that it came with.
     random_state : int
-        The seed of methods that draw random numbers; MDAV draws none.
+        The seed of methods that draw random numbers.
     progress : callable
         Called now and then with (records grouped so far, records in all).
     """

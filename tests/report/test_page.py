@@ -40,7 +40,7 @@ def test_the_report_says_what_was_done(release, tmp_path):
     assert "k = 3" in text
     assert f"{release.information_loss:.2f} %" in text
     assert "verified on the released table; asked for 3" in text
-    assert "MDAV(k=3, until=2k)" in text
+    assert "Auto(k=3, n_jobs=None, random_state=0, seconds=None)" in text
     assert sum(tag == "svg" for tag, _ in tags) == 4
     release.write(tmp_path / "safe.csv")
     _, _, text = page_of(release, tmp_path)
@@ -102,7 +102,7 @@ def test_odd_tables_have_a_report_too(columns, tmp_path):
 def test_confidential_numbers_are_correlated_too(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=30), "y": rng.normal(size=30), "gap": [None] + [1.0] * 29})
-    _, _, text = page_of(shoal.anonymize(frame, 3, "x", ["y", "gap"]), tmp_path)
+    _, _, text = page_of(shoal.anonymize(frame, 3, "x", ["y", "gap"], method="mdav"), tmp_path)
     assert "The largest change: x and y" in text
 
 

@@ -30,10 +30,13 @@ def test_every_group_has_k_records_whatever_is_chosen(sample):
         (1000, [0, 1], 5, Refined, "exchanges between neighbouring groups and 1 round of annealing"),
         (10_000, [0, 1], 5, Blocked, "MDAV in one block, then 3 rounds"),
         (100_000, [0, 1], 5, Blocked, "5 blocks of 20000 records"),
+        (4000, [0, 1], 500, Blocked, "PCL in one block"),
+        (1_000_000, [0, 1], 5000, Blocked, "PCL in 4 blocks of 250000 records"),
+        (10_000_000, [0, 1], 5000, MDAV, "no time for PCL"),
     ],
 )
 def test_the_choice_follows_from_the_table(n, varying, k, kind, reason):
-    method, said = choose(n, varying, k, None, 1)
+    method, said = choose(n, varying, k)
     assert type(method) is kind
     assert method.k == k
     assert reason in said
@@ -45,19 +48,27 @@ def test_the_varying_attribute_is_cut_optimally_wherever_it_stands():
     assert Auto(k=4).fit(X).sse_ == UnivariateOptimal(k=4).fit(X[:, [1]]).sse_
 
 
-def test_more_time_gives_more_rounds_and_more_jobs_too():
-    rounds = [choose(10**6, [0, 1, 2], 5, seconds, 1).method.sweeps for seconds in (0, 8, 15, 1000)]
+def test_more_time_gives_more_rounds_and_more_jobs_the_same():
+    rounds = [choose(10**6, [0, 1, 2], 5, seconds).method.sweeps for seconds in (0, 4, 8, 500)]
     assert rounds[0] == 0
     assert rounds == sorted(rounds)
     assert len(set(rounds)) == 4
-    assert choose(10**6, [0, 1, 2], 5, 8, 2).method.sweeps > rounds[1]
+    assert choose(10**6, [0, 1, 2], 5, 4, n_jobs=2).method.sweeps == rounds[1]
 
 
 def test_enough_time_is_for_annealing_at_any_size():
-    rounds = [choose(10_000, [0, 1], 5, seconds, 1).method for seconds in (5, 15, 50, 10**6)]
+    rounds = [choose(10_000, [0, 1], 5, seconds).method for seconds in (2, 8, 50, 10**6)]
     assert [type(method) for method in rounds] == [Blocked, Refined, Refined, Refined]
-    assert [method.rounds for method in rounds[1:]] == [1, 2, 8]
-    assert type(choose(10**6, [0, 1], 5, 5000, 2).method.start) is Blocked
+    assert [method.rounds for method in rounds[1:]] == [1, 2, 4]
+    assert type(choose(10**6, [0, 1], 5, 5000).method.start) is Blocked
+
+
+def test_the_seed_and_the_jobs_go_to_the_method():
+    assert choose(1000, [0, 1], 5, n_jobs=2, seed=7).method.get_params()["random_state"] == 7
+    X = np.random.default_rng(2).normal(size=(300, 3))
+    assert np.array_equal(Auto(k=3, n_jobs=1).fit(X).labels_, Auto(k=3, n_jobs=2).fit(X).labels_)
+    with pytest.raises(ShoalError, match="random_state"):
+        Auto(k=3, random_state="x").fit(X)
 
 
 def test_less_is_lost_than_by_mdav():

@@ -20,7 +20,7 @@ def test_a_block_is_grouped_as_a_table_is(tmp_path):
     done = group(
         tmp_path / "block", 0, tmp_path / "out", [column], shoal.MDAV(k=3), "mean", False, 7, lambda *_: None
     )
-    release = shoal.anonymize(pa.table({"x": values}), 3, "x")
+    release = shoal.anonymize(pa.table({"x": values}), 3, "x", method="mdav")
     rows, codes = whole(tmp_path / "out", ["row", "q0"])
     assert np.array_equal(rows, np.arange(40))
     assert codes.tolist() == release.table["x"].to_pylist()

@@ -63,7 +63,7 @@ _PRICED = 0.5  # the part of what is left then that prices take
 _COMBINING = 0.8  # and the part of the rest that integer programming takes
 _CHOSEN_FROM = 12  # groups for each record that it chooses from then
 _JITTERED = 40  # the least k at which a search begins with what the noisy rounds of PCL give
-_FEW = 100  # records whose groups are combined after the first round too
+_FEW = 100  # records up to which groups are combined where no time is given
 
 
 class Refined(Microaggregator):
@@ -389,7 +389,7 @@ class Improvement:
         X = np.ascontiguousarray(self.X[region])
         tried = [compact(labels[region]), *(each.labels for each in found)]
         own = tried[int(np.argmin([sse_of(X, each) for each in tried]))]
-        if self.k <= _COMBINED and not self.over() and (number > 0 or self.seconds < inf or len(X) <= _FEW):
+        if self.k <= _COMBINED and not self.over() and (self.seconds < inf or len(X) <= _FEW):
             own = self.combined(X, own, [each for one in found for each in one.snapshots], number)
         new = labels.copy()
         new[region] = own + labels.max() + 1

@@ -73,7 +73,7 @@ def anonymize_file(
     confidential: Names = None,
     identifiers: Names = None,
     *,
-    method: str | Microaggregator = "mdav",
+    method: str | Microaggregator = "auto",
     scaling: Scaling = "zscore",
     weights: Mapping[str, float] | None = None,
     aggregate: Aggregate = "mean",
