@@ -82,6 +82,33 @@ def test_without_time_the_start_is_improved_by_one_round_at_most():
     assert {stage for _, _, stage in Refined(k=3, seconds=0).fit(X).history_} <= {"start", "exchanges"}
 
 
+def test_large_groups_begin_with_the_noisy_rounds_of_pcl_too(monkeypatch):
+    X = np.random.default_rng(3).normal(size=(400, 3))
+    begun = []
+    plain = refined.Improvement.jittered
+    monkeypatch.setattr(refined.Improvement, "jittered", lambda *given: begun.append(plain(*given)) or begun[-1])
+    one = Refined(k=40, rounds=2, n_jobs=1).fit(X)
+    two = Refined(k=40, rounds=2, n_jobs=2).fit(X)
+    assert np.array_equal(one.labels_, two.labels_)
+    assert len(begun) == 2
+    assert np.bincount(begun[0]).min() >= 40
+    assert one.sse_ <= Refined(k=40, rounds=1).fit(X).sse_
+
+
+def test_when_time_is_up_pcl_is_left():
+    X = np.random.default_rng(3).normal(size=(400, 3))
+    labels = MDAV(k=40).fit(X).labels_
+    improvement = refined.Improvement(X, 40, labels, 0.0, None, 1, 0, None)
+    assert improvement.jittered(labels, 0) is labels
+
+
+def test_groups_too_large_to_be_rebuilt_are_exchanged():
+    X = np.random.default_rng(4).normal(size=(2100, 2))
+    model = Refined(k=1001).fit(X)
+    assert {stage for _, _, stage in model.history_} == {"start", "exchanges"}
+    assert model.sizes_.min() >= 1001
+
+
 @pytest.mark.parametrize("after", [0.02, 0.1, 0.3, 0.7])
 @pytest.mark.parametrize("k", [3, 10])
 def test_an_interrupt_at_any_moment_leaves_the_best_so_far(after, k):

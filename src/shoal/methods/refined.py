@@ -2,8 +2,9 @@
 
 Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables
 are annealed: a few neighbouring groups are dissolved and formed anew, and what makes the SSE worse is kept with a
-probability that falls. For small k the groups of all good partitions met on the
-way, and cheaper ones between them, are combined by integer programming. A large table is improved by regions.
+probability that falls. For large k the noisy rounds of PCL are another start. For small k integer programming
+combines the groups behind a lower bound, or, of few records, all that were met on the way. Large tables are
+improved by regions.
 
 Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns
 the best partition so far.
@@ -44,7 +45,8 @@ _SWEEPS = 4  # exchange rounds, at most
 _REGION = 5_000  # records that are annealed together
 _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
-_COMBINED = 6  # the largest k whose groups are combined
+_COMBINED = 6  # the largest k whose groups are combined, up to so many records:
+_FEW = 100
 _REBUILT = 8  # neighbouring groups that are rebuilt together, at most
 _ROOM = 2_400  # records of those, at most, unless two groups have more
 _LARGEST = 1_000  # the largest k whose groups are rebuilt: a rebuild holds the distances of all its records
@@ -56,14 +58,13 @@ _GROWING = 3  # rounds that are longer than the one before
 _HOT = 0.3, 0.15  # of the mean SSE of a group: the heat at first, below k = 20 and from there on
 _COLD = 0.02  # of that: the heat in the end
 _SECONDS = 1e-3  # of a round, per record, where time is limited
-_SEARCHED = 0.6  # the part of the last round that is not for recombination
-_WORTH_PRICING = 20.0  # seconds from which the prices of all records are worked out, for small k
-_ANNEALED_FIRST = 0.35, 0.6  # the part of the time before that, up to k = 4 and beyond
+_SEARCHED = 0.97  # the part of what is left that the last round takes
+_WORTH_PRICING = 20.0, 200.0  # seconds from which the prices of all records are worked out, up to k = 4 and to 6
+_ANNEALED_FIRST = 0.35, 0.6  # the part of the time before that
 _PRICED = 0.5  # the part of what is left then that prices take
 _COMBINING = 0.8  # and the part of the rest that integer programming takes
 _CHOSEN_FROM = 12  # groups for each record that it chooses from then
 _JITTERED = 40  # the least k at which a search begins with what the noisy rounds of PCL give
-_FEW = 100  # records up to which groups are combined where no time is given
 
 
 class Refined(Microaggregator):
@@ -312,8 +313,8 @@ class Improvement:
         """Whether there is time for the prices of all records, and few enough of them."""
         return (
             self.rounds is None
-            and _WORTH_PRICING <= self.seconds < inf
-            and self.k <= _COMBINED
+            and _WORTH_PRICING[self.k > 4] <= self.seconds < inf
+            and self.k <= 6
             and len(self.X) <= _REGION
         )
 
@@ -343,9 +344,8 @@ class Improvement:
             return Effort(factor, inf)
         left = self.deadline - monotonic()
         wanted = _SECONDS * len(self.X) * factor
-        part = _SEARCHED if self.k <= _COMBINED else 0.97
         last = left < 2 * wanted
-        return Effort(factor, part * left / regions if last else wanted / regions)
+        return Effort(factor, (_SEARCHED * left if last else wanted) / regions)
 
     def round(self, number: int) -> None:
         """All regions searched through once."""
@@ -389,12 +389,13 @@ class Improvement:
         X = np.ascontiguousarray(self.X[region])
         tried = [compact(labels[region]), *(each.labels for each in found)]
         own = tried[int(np.argmin([sse_of(X, each) for each in tried]))]
-        if self.k <= _COMBINED and not self.over() and (self.seconds < inf or len(X) <= _FEW):
+        few = self.k <= _COMBINED and len(X) <= _FEW
+        if few and not self.over():
             own = self.combined(X, own, [each for one in found for each in one.snapshots], number)
         new = labels.copy()
         new[region] = own + labels.max() + 1
         new = compact(new)
-        self.offer(new, "recombination" if self.k <= _COMBINED else "annealing")
+        self.offer(new, "recombination" if few else "annealing")
         return new
 
     def combined(self, X: Float, labels: Int, snapshots: list[Int], number: int) -> Int:
