@@ -1,4 +1,5 @@
 import re
+import subprocess
 import sys
 import warnings
 
@@ -52,6 +53,21 @@ def test_a_proof_tells_how_far_it_is(monkeypatch, capsys):
     prove(release, 0.5, hidden=False)
     assert re.fullmatch(r"at most .* % above the optimum", said[-1])
     assert release.manifest["certificate"]["says"] == said[-1]
+
+
+def test_what_a_library_prints_does_not_get_into_a_release():
+    code = (
+        "import ctypes\n"
+        "from shoal.terminal import aside\n"
+        "for wanted in (False, True):\n"
+        "    with aside(wanted):\n"
+        "        ctypes.CDLL(None).puts(b'from C %d' % wanted)\n"
+        "print('the release', flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "from C 1" not in done.stdout
+    assert "from C 1" in done.stderr
+    assert "the release" in done.stdout
 
 
 def test_a_result_says_how_many_blocks_there_were(capsys):

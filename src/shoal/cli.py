@@ -184,7 +184,7 @@ def anonymize(
         source = read(file, **dialect)
         if expected is not None and source.sha256 != expected.input_sha256:
             raise other_input(file)
-        with progress_bar(quiet or as_json) as progress:
+        with progress_bar(quiet or as_json, alone=output == "-") as progress:
             release = run(source, progress=progress, **settings)
         if certificate is not None:
             prove(release, certificate, quiet or as_json)

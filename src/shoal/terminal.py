@@ -1,5 +1,6 @@
 """What the command line shows on a terminal: warnings, progress, results and tables."""
 
+import ctypes
 import os
 import sys
 import warnings
@@ -34,6 +35,25 @@ def collected_warnings(show: bool) -> Iterator[list[str]]:
         yield noted
 
 
+@contextmanager
+def aside(wanted: bool) -> Iterator[None]:
+    """What libraries print to standard output goes to standard error, so that a release may stand there alone."""
+    if not wanted or os.name == "nt":
+        yield
+        return
+    flush = ctypes.CDLL(None).fflush  # a library in C keeps its lines for a while
+    sys.stdout.flush()
+    flush(None)
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        flush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 class Bar:
     """A bar that work reports to, and that says what the work says of itself."""
 
@@ -51,16 +71,17 @@ class Bar:
 
 
 @contextmanager
-def progress_bar(hidden: bool, what: str = "grouping records") -> Iterator[Bar | None]:
-    """A bar with the time left on a terminal, nothing in a pipe."""
+def progress_bar(hidden: bool, what: str = "grouping records", alone: bool = False) -> Iterator[Bar | None]:
+    """A bar with the time left on a terminal, nothing in a pipe; `alone` keeps standard output for the release."""
     if hidden or not sys.stderr.isatty():
-        yield None
+        with aside(alone):
+            yield None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     # Of a long pass not much is heard for a while: the speed is that of the last ten minutes.
-    with Progress(console=Console(stderr=True), transient=True, speed_estimate_period=600) as bar:
+    with aside(alone), Progress(console=Console(stderr=True), transient=True, speed_estimate_period=600) as bar:
         yield Bar(bar, what)
 
 
