@@ -28,7 +28,7 @@ class State(NamedTuple):
     best: Array  # int32 (n,): the best labels so far
     value: Array  # float64 (2,): the SSE now and the best
     seed: Array  # uint64 (1,)
-    counts: Array  # int64 (3,): rebuilds, rebuilds kept, rebuilds kept when the lists were made
+    kept: Array  # int64 (2,): rebuilds kept, in all and when the lists were made
 
 
 class Local(NamedTuple):
@@ -66,7 +66,7 @@ def new_state(rows: Array, labels: Array, k: int, seed: int) -> State:
         labels.astype(np.int32),
         np.zeros(2),
         np.array([seed * 2 + 88172645463325253], np.uint64),
-        np.zeros(3, np.int64),
+        np.zeros(2, np.int64),
     )
     settle(state)
     state.value[1] = state.value[0]
@@ -174,7 +174,7 @@ def find_neighbours(state: State) -> None:
         for h in range(groups):
             if h != g and state.size[h] > 0:
                 file_in(state.near[g], reach, h, between(state, g, h))
-    state.counts[2] = state.counts[1]
+    state.kept[1] = state.kept[0]
 
 
 @inner
@@ -451,11 +451,10 @@ def anneal(
     heat = hot
     for _ in range(steps):
         heat *= factor
-        state.counts[0] += 1
         if rebuild(state, local, k, 2 + draw(state.seed, most - 1), heat, least):
-            state.counts[1] += 1
+            state.kept[0] += 1
             remember(state, least)
-        if state.counts[1] - state.counts[2] > 4 * state.size.size:
+        if state.kept[0] - state.kept[1] > 4 * state.size.size:
             find_neighbours(state)
 
 

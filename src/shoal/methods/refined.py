@@ -319,7 +319,7 @@ class Improvement:
         )
 
     def price(self) -> None:
-        """The groups that the best lower bound rests on, combined with all others; the bound itself."""
+        """The bound, and what integer programming makes of the groups that it rests on."""
         from shoal.bounds import Bounding, LowerBound
 
         def raised(bound: LowerBound) -> None:
