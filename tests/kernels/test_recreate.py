@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import naive
 from samples import points
-from shoal.kernels.recreate import anneal, new_local, new_state, settle
+from shoal.kernels.recreate import anneal, new_local, new_state
 
 
 def start(n, k, seed=0):
@@ -39,8 +39,8 @@ def test_whatever_is_done_the_groups_hold_together(sample, seed, heat):
     X, k = sample
     labels = start(len(X), k, seed)
     state = new_state(X, labels, k, seed)
-    before, scale = sse(X, labels), float(state.value[0]) / len(X)
-    anneal(state, new_local(X.shape[1], k, 4), k, 4, 50, heat * scale, 0.1 * heat * scale, 1e-12 * before)
+    before = sse(X, labels)
+    anneal(state, new_local(X.shape[1], k, 4), k, 4, 50, heat, 0.1 * heat, 1e-12 * before)
     is_consistent(state, k)
     assert sse(X, state.best) <= before * (1 + 1e-9) + 1e-9
     sizes = np.bincount(state.best)
@@ -70,6 +70,17 @@ def test_few_records_come_to_their_optimum(seed, k):
     assert sse(X, state.best) == pytest.approx(naive.optimum(X, k)[0], rel=1e-9)
 
 
+def test_heat_is_relative_so_that_scale_does_not_matter():
+    X = np.random.default_rng(4).normal(size=(90, 3))
+    ends = []
+    for exponent in (0, 400, -400):
+        state = new_state(np.ldexp(X, exponent), start(90, 3), 3, 7)
+        anneal(state, new_local(3, 3, 4), 3, 4, 500, 0.3, 0.01, 1e-12 * float(state.value[0]))
+        ends.append(state.label.copy())
+    assert np.array_equal(ends[0], ends[1])
+    assert np.array_equal(ends[0], ends[2])
+
+
 def test_the_same_seed_does_the_same_and_leaves_its_input_alone():
     X = np.random.default_rng(3).normal(size=(300, 4))
     labels = start(300, 3)
@@ -78,7 +89,6 @@ def test_the_same_seed_does_the_same_and_leaves_its_input_alone():
     for _ in range(2):
         state = new_state(X, labels, 3, 7)
         for _ in range(3):
-            settle(state)
             anneal(state, new_local(4, 3, 4), 3, 4, 2000, 0.5, 0.05, 1e-9)
         ends.append(state.best.copy())
     assert np.array_equal(ends[0], ends[1])

@@ -14,6 +14,7 @@ from samples import points
 from shoal import MDAV, TFRP, Optimal, Refined
 from shoal.errors import ShoalError
 from shoal.methods import refined
+from shoal.partition import sse_of
 
 
 @settings(max_examples=20, deadline=None)
@@ -180,6 +181,19 @@ def test_prices_prove_a_bound_and_their_groups_make_a_better_partition():
     assert work.history[-1][2] == "prices"
 
 
+def test_a_table_of_several_regions_is_priced_region_by_region(monkeypatch):
+    monkeypatch.setattr(refined, "_REGION", 300)
+    X = np.random.default_rng(5).normal(size=(700, 2))
+    start = MDAV(k=3).fit(X)
+    work = refined.Improvement(X, 3, start.labels_.copy(), 8.0, None, 1, 0, None)
+    work.price()
+    assert len([stage for _, _, stage in work.history if stage == "prices"]) >= 2
+    assert work.bounds == []  # that of a region says nothing of the table
+    assert np.bincount(work.labels).min() >= 3
+    assert work.sse == pytest.approx(sse_of(X, work.labels))
+    assert work.sse < start.sse_
+
+
 def test_prices_are_for_small_k_with_time_and_not_for_rounds():
     X = np.random.default_rng(6).normal(size=(45, 2))
     labels = MDAV(k=3).fit(X).labels_
@@ -187,4 +201,8 @@ def test_prices_are_for_small_k_with_time_and_not_for_rounds():
     assert not refined.Improvement(X, 3, labels, 5.0, None, 1, 0, None).priced()
     assert not refined.Improvement(X, 3, labels, 60.0, 1, 1, 0, None).priced()
     assert not refined.Improvement(X, 8, labels, 60.0, None, 1, 0, None).priced()
+    many = np.random.default_rng(6).normal(size=(12_000, 1))
+    labels = MDAV(k=3).fit(many).labels_
+    assert not refined.Improvement(many, 3, labels, 59.0, None, 1, 0, None).priced()
+    assert refined.Improvement(many, 3, labels, 60.0, None, 1, 0, None).priced()
     assert Refined(k=3, rounds=1).fit(X).bounds_ == []

@@ -11,6 +11,9 @@ import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
 
+MORE = 2  # one time in so many there is one group more, where records suffice for it
+FEWER = 4  # and one fewer, which is seldom kept
+BLINKS = 40  # one time in so many a cheaper place is overlooked, so that every partition can come up
 NEAR = 14  # groups that a group is rebuilt with
 
 
@@ -287,7 +290,7 @@ def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> No
                 continue
             if local.label[local.choice[g]] >= 0:
                 choose(local, g, records)
-            if to < 0 or local.cheapest[g] < local.cheapest[to]:
+            if to < 0 or (local.cheapest[g] < local.cheapest[to] and draw(seed, BLINKS) > 0):
                 to = g
         if local.size[to] < k:
             missing -= 1
@@ -422,20 +425,28 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
 
 @inner
 def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least: float) -> bool:
-    """Some groups around a record drawn are formed anew; whether that was kept."""
+    """Some groups around a record drawn are formed anew; whether that was kept.
+
+    Heat 1 is the geometric mean of what a group costs here and what one costs anywhere: crowds and outliers then
+    cool side by side.
+    """
     before, records = take(state, local, wanted)
     old = 0.0
     for t in range(before):
         old += state.sse[local.taken[t]]
-    lowest = max((records + 2 * k - 2) // (2 * k - 1), before - 1)
-    highest = min(records // k, before + 1)
-    after = lowest + draw(state.seed, highest - lowest + 1)
-    if before == 1 and after == 1:
+    after = before
+    if records >= (before + 1) * k and draw(state.seed, MORE) == 0:
+        after += 1
+    elif records <= (before - 1) * (2 * k - 1) and draw(state.seed, FEWER) == 0:
+        after -= 1
+    if after == 1:
         return False
     recreate(local, records, after, k, state.seed)
     polish(local, records, after, k, least)
     change = local_sse(local, records, after) - old
-    if abs(change) <= least or not change <= -heat * np.log(uniform(state.seed)):
+    groups = state.size.size - state.free[state.size.size]
+    unit = np.sqrt(old / before) * np.sqrt(max(state.value[0], 0.0) / groups)
+    if abs(change) <= least or not change <= -heat * unit * np.log(uniform(state.seed)):
         return False
     keep(state, local, records, before, after)
     state.value[0] += change
@@ -447,6 +458,7 @@ def anneal(
     state: State, local: Local, k: int, most: int, steps: int, hot: float, cold: float, least: float
 ) -> None:
     """So many rebuilds of 2 to `most` groups while the heat falls from hot to cold."""
+    state.value[0] = state.sse[state.size > 0].sum()
     factor = (cold / hot) ** (1.0 / steps) if hot > 0.0 else 1.0
     heat = hot
     for _ in range(steps):

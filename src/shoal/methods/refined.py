@@ -2,9 +2,9 @@
 
 Rounds of local exchanges between neighbouring groups come first; they are near-linear and bring most. Then tables
 are annealed: a few neighbouring groups are dissolved and formed anew, and what makes the SSE worse is kept with a
-probability that falls. For large k the noisy rounds of PCL are another start. For small k integer programming
-combines the groups behind a lower bound, or, of few records, all that were met on the way. Large tables are
-improved by regions.
+probability that falls. For large k the noisy rounds of PCL are another start. Integer programming combines the
+partitions of several searches, and for small k the groups behind a lower bound. Large tables are improved by
+regions.
 
 Guarantee: the SSE is at most that of the start; groups have k to 2k - 1 records. Interrupted (Ctrl-C), it returns
 the best partition so far.
@@ -17,6 +17,7 @@ conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -33,7 +34,7 @@ from shoal.methods.dba import split
 from shoal.methods.exchanges import Exchanges
 from shoal.methods.optimal import renumbered
 from shoal.methods.pcl import PCL
-from shoal.methods.recombine import Pool, best_of, recombine
+from shoal.methods.recombine import Pool, best_of
 from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import sse_of
@@ -45,24 +46,24 @@ _SWEEPS = 4  # exchange rounds, at most
 _REGION = 5_000  # records that are annealed together
 _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
-_COMBINED = 6  # the largest k whose groups are combined, up to so many records:
-_FEW = 100
+_RECENT = 8  # partitions that are combined: the last that searches ended with
+_FEW = 100  # records up to which those on the way are combined too
+_COMBINED = 0.1  # of what is left: the most that this takes
 _REBUILT = 8  # neighbouring groups that are rebuilt together, at most
 _ROOM = 2_400  # records of those, at most, unless two groups have more
 _LARGEST = 1_000  # the largest k whose groups are rebuilt: a rebuild holds the distances of all its records
-_SNAPSHOTS = 40  # partitions of a search whose groups are remembered
+_SNAPSHOTS = 40  # of a search: partitions on the way
 _REBUILDS = 750  # of the first round, per record and divided by k^2: about half a millisecond
 _LEAST_REBUILDS = 1500  # of a round, divided by k from k = 8 on
 _GROWTH = 4  # how many times longer than the one before a round is
 _GROWING = 3  # rounds that are longer than the one before
-_HOT = 0.3, 0.15  # of the mean SSE of a group: the heat at first, below k = 20 and from there on
-_COLD = 0.02  # of that: the heat in the end
+_HOT = 0.3  # of what a group costs: the heat at first
+_COLD = 0.02, 0.005  # of that: the heat in the end, up to k = 4 and beyond
 _SECONDS = 1e-3  # of a round, per record, where time is limited
 _SEARCHED = 0.97  # the part of what is left that the last round takes
 _WORTH_PRICING = 20.0, 200.0  # seconds from which the prices of all records are worked out, up to k = 4 and to 6
 _ANNEALED_FIRST = 0.35, 0.6  # the part of the time before that
-_PRICED = 0.5  # the part of what is left then that prices take
-_COMBINING = 0.8  # and the part of the rest that integer programming takes
+_PRICED = 0.5, 0.9  # the part of what is left then that prices take, and they with integer programming
 _CHOSEN_FROM = 12  # groups for each record that it chooses from then
 _JITTERED = 40  # the least k at which a search begins with what the noisy rounds of PCL give
 
@@ -168,10 +169,10 @@ class Effort:
 
 
 class Schedule:
-    """How far a search is, how hot that makes it, how many steps are next; `mean` is the mean SSE of a group."""
+    """How far a search is, how hot that makes it, how many steps are next."""
 
-    def __init__(self, n: int, k: int, effort: Effort, mean: float) -> None:
-        self._hot = mean * _HOT[k >= 20]
+    def __init__(self, n: int, k: int, effort: Effort) -> None:
+        self._cold = _COLD[k > 4]
         least = _LEAST_REBUILDS if k < 8 else _LEAST_REBUILDS / k
         self._steps = int(effort.factor * max(_REBUILDS * n / k**2, least))
         self._chunk = max(20, 40_000 // k**2)
@@ -185,8 +186,8 @@ class Schedule:
 
     @property
     def heat(self) -> float:
-        """The temperature now."""
-        return float(self._hot * _COLD ** min(self.share, 1.0))
+        """The temperature now, as a part of what a group costs."""
+        return float(_HOT * self._cold ** min(self.share, 1.0))
 
     def next_steps(self) -> int:
         """The steps to do next; `share` is how much will then be done, by time as it looks now."""
@@ -235,7 +236,7 @@ class Improvement:
         self.deadline = self.began + self.seconds
         self.stop, self.lock = Event(), Lock()
         self.done = 0
-        self.pool: Pool | None = None
+        self.recent: deque[Int] = deque(maxlen=_RECENT)
         self.sse = sse_of(self.X, self.labels)
         self.sst = sse_of(self.X, np.zeros(len(self.X), np.int64))
         self.history.append((0.0, self.sse, "start"))
@@ -243,10 +244,6 @@ class Improvement:
     def over(self) -> bool:
         """Whether time is up."""
         return self.stop.is_set() or monotonic() >= self.deadline
-
-    def ending(self) -> bool:
-        """Whether there is no time for another round."""
-        return self.deadline - monotonic() < 2 * _SECONDS * len(self.X)
 
     def offer(self, labels: Int, stage: str) -> bool:
         """Keep a partition if it is the best so far."""
@@ -303,39 +300,50 @@ class Improvement:
                 break
 
     def anneal(self) -> None:
-        """Rounds of annealing, each longer than the one before, and what recombination makes of them."""
+        """Rounds of annealing, each longer than the one before up to a limit."""
         for number in range(10**9 if self.rounds is None else self.rounds):
             if self.over() or self.k > _LARGEST:
                 break
             self.round(number)
 
     def priced(self) -> bool:
-        """Whether there is time for the prices of all records, and few enough of them."""
-        return (
-            self.rounds is None
-            and _WORTH_PRICING[self.k > 4] <= self.seconds < inf
-            and self.k <= 6
-            and len(self.X) <= _REGION
-        )
+        """Whether there is time for the prices of all records."""
+        regions = -(-len(self.X) // _REGION)
+        return self.rounds is None and self.k <= 6 and regions * _WORTH_PRICING[self.k > 4] <= self.seconds < inf
 
     def price(self) -> None:
-        """The bound, and what integer programming makes of the groups that it rests on."""
+        """Region by region the bound, and what integer programming makes of the groups that it rests on."""
+        end = monotonic() + _PRICED[1] * (self.deadline - monotonic())
+        regions = Exchanges(self.k, region=_REGION).regions(self.X, self.labels, 0)
+        for place, region in enumerate(regions):
+            left = (end - monotonic()) / (len(regions) - place)
+            if self.over() or left <= 0.0:
+                break
+            own = self.labels[region]
+            labels = self.labels.copy()
+            labels[region] = self.behind_prices(region, own, left) + labels.max() + 1
+            self.offer(compact(labels), "prices")
+
+    def behind_prices(self, region: Int, labels: Int, seconds: float) -> Int:
+        """The best partition of a region into groups behind its bound, which counts if the region is the table."""
         from shoal.bounds import Bounding, LowerBound
 
         def raised(bound: LowerBound) -> None:
-            if not self.bounds or bound > self.bounds[-1][1]:
+            if len(region) == len(self.X) and (not self.bounds or bound > self.bounds[-1][1]):
                 self.bounds.append((monotonic() - self.began, float(bound)))
             self.report(0.0)
 
-        bounding = Bounding(self.X, self.k, n_jobs=self.n_jobs)
-        bounding.learn(self.labels)
-        bounding.run(_PRICED * (self.deadline - monotonic()), raised)
+        X, end = np.ascontiguousarray(self.X[region]), monotonic() + seconds
+        own = compact(labels)
+        bounding = Bounding(X, self.k, n_jobs=self.n_jobs)
+        bounding.learn(own)
+        bounding.run(_PRICED[0] / _PRICED[1] * seconds, raised)
         if bounding.interrupted:
             raise KeyboardInterrupt
-        gap = self.sse - bounding.bound
-        pool = Pool(self.X)
-        pool.add(group for group, _, reduced in bounding.groups()[: _CHOSEN_FROM * len(self.X)] if reduced <= gap)
-        self.offer(best_of(pool, self.labels, _COMBINING * (self.deadline - monotonic())), "prices")
+        gap = sse_of(X, own) - bounding.bound
+        pool = Pool(X)
+        pool.add(group for group, _, reduced in bounding.groups()[: _CHOSEN_FROM * len(X)] if reduced <= gap)
+        return best_of(pool, own, max(end - monotonic(), 0.0))
 
     def effort(self, number: int, regions: int) -> Effort:
         """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
@@ -363,7 +371,7 @@ class Improvement:
         total = self.rounds if self.rounds is not None else number + 1
         for place, (r, found) in enumerate(self.in_order(search, tasks)):
             self.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
-            labels = self.taken(regions[r], labels, found, number)
+            labels = self.taken(regions[r], labels, found)
         error = sse_of(self.X, labels)
         if error < sse:
             with self.lock:
@@ -384,33 +392,34 @@ class Improvement:
             found = better
         return found
 
-    def taken(self, region: Int, labels: Int, found: list[Found], number: int) -> Int:
-        """The labels with the best that the searches of a region found, and what can be made of it."""
+    def taken(self, region: Int, labels: Int, found: list[Found]) -> Int:
+        """The labels with the best that the searches of a region found."""
         X = np.ascontiguousarray(self.X[region])
         tried = [compact(labels[region]), *(each.labels for each in found)]
-        own = tried[int(np.argmin([sse_of(X, each) for each in tried]))]
-        few = self.k <= _COMBINED and len(X) <= _FEW
-        if few and not self.over():
-            own = self.combined(X, own, [each for one in found for each in one.snapshots], number)
+        errors = [sse_of(X, each) for each in tried]
+        own, stage = tried[int(np.argmin(errors))], "annealing"
+        if len(X) == len(self.X) and not self.over():
+            combined = self.combined(own, found)
+            if sse_of(X, combined) < min(errors):
+                own, stage = combined, "recombination"
         new = labels.copy()
         new[region] = own + labels.max() + 1
         new = compact(new)
-        self.offer(new, "recombination" if few else "annealing")
+        self.offer(new, stage)
         return new
 
-    def combined(self, X: Float, labels: Int, snapshots: list[Int], number: int) -> Int:
-        """What the groups of many partitions give; those of a table in one region are remembered."""
-        pool = self.pool if len(X) == len(self.X) and self.pool is not None else Pool(X)
-        if len(X) == len(self.X):
-            self.pool = pool
-        for each in snapshots:
-            pool.add_labels(each)
-        seconds = None if self.seconds == inf else (self.deadline - monotonic()) / (1 if self.ending() else 3)
-        return recombine(X, self.k, labels, (), seconds, pool, 4 * 2 ** min(number, 2), self.over)
+    def combined(self, labels: Int, found: list[Found]) -> Int:
+        """What the groups of the last partitions give, of few records those on the way too."""
+        self.recent.extend(each.labels for each in found)
+        pool = Pool(self.X)
+        for partition in [*self.recent, *(snapshot for each in found for snapshot in each.snapshots)]:
+            pool.add_labels(partition)
+        left = max(self.deadline - monotonic(), 0.0)
+        return best_of(pool, labels, max(_COMBINED * left, min(left, 1.0)) if self.rounds is None else inf)
 
     def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
         """Anneal the groups of a region."""
-        from shoal.kernels.recreate import anneal, new_local, new_state, settle
+        from shoal.kernels.recreate import anneal, new_local, new_state
 
         X, own = np.ascontiguousarray(self.X[region]), compact(labels[region])
         n, k = len(X), self.k
@@ -418,22 +427,21 @@ class Improvement:
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        schedule = Schedule(n, k, effort, error / (own.max() + 1))
+        schedule = Schedule(n, k, effort)
         most = max(2, min(_REBUILT, _ROOM // (2 * k - 1)))
         local = new_local(X.shape[1], k, most)
         snapshots: list[Int] = []
         best = error
         while schedule.share < 1.0 and not self.over():
-            settle(state)
             heat = schedule.heat
             steps = schedule.next_steps()
             anneal(state, local, k, most, steps, heat, schedule.heat, 1e-12 * error)
-            if schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
+            if n <= _FEW and schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
                 snapshots.append(compact(state.label))
             if n == len(self.X) and state.value[1] < best:
                 best = float(state.value[1])
                 self.offer(compact(state.best), "annealing")
-        return Found(compact(state.best), [*snapshots, compact(state.best)])
+        return Found(compact(state.best), snapshots)
 
     def in_order(
         self, work: Callable[[int, int], Found], tasks: list[tuple[int, int]]
