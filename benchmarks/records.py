@@ -1,7 +1,7 @@
 """Refined against the lowest losses known of the 24 standard cases, with a lower bound of what is possible.
 
     python benchmarks/records.py                        all cases: an hour, more where records are hard to reach
-    python benchmarks/records.py short                  the same without the runs of 300 s: half an hour
+    python benchmarks/records.py census:3,10 eia:5      chosen cases; they take the place of theirs in the table
     python benchmarks/records.py 20 census:3,10 eia:5   chosen cases, 20 s each; writes nothing
     python benchmarks/records.py small                  500 random tables of up to 20 records against the optimum
 
@@ -96,10 +96,19 @@ class Case:
         return [*cells, f"{self.bound:.{digits}f}", f"{self.gap:.2f} %"]
 
 
-def table_of(cases, budgets):
-    header = ["case", "MDAV", "exchanges", "IMHM", "record", *(f"{s:g} s" for s in budgets), "lower bound", "gap"]
-    rows = [case.row(budgets) for case in cases]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *rows]) + "\n"
+def everything():
+    return [(name, k) for name in ("census", "tarragona", "eia") for k in RECORDS["k"]]
+
+
+def write(cases):
+    """The table with the cases in the place of theirs."""
+    header = ["case", "MDAV", "exchanges", "IMHM", "record", *(f"{s:g} s" for s in BUDGETS), "lower bound", "gap"]
+    old = TABLE.read_text(encoding="utf-8").splitlines()[2:] if TABLE.is_file() else []
+    rows = {line.split("|")[1].strip(): line for line in old}
+    rows |= {case.row(BUDGETS)[0]: "| " + " | ".join(case.row(BUDGETS)) + " |" for case in cases}
+    ordered = [rows[case] for case in (f"{name.capitalize()} {k}" for name, k in everything()) if case in rows]
+    head = ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header))]
+    TABLE.write_text("\n".join([*head, *ordered]) + "\n", encoding="utf-8")
 
 
 def summary(cases):
@@ -154,17 +163,16 @@ def main(arguments):
     for k, n in ((3, 90), (50, 200)):
         Refined(k=k, rounds=2).fit(points[:n])  # compiled before the clock runs
         shoal.lower_bound(points, k, 2, n_jobs=2)
-    chosen = [(spec.split(":")[0], int(k)) for spec in arguments[1:] for k in spec.split(":")[1].split(",")]
-    everything = [(name, k) for name in ("census", "tarragona", "eia") for k in RECORDS["k"]]
-    short = arguments == ["short"]
-    budgets = BUDGETS[:-1] if short else [float(arguments[0])] if arguments else BUDGETS
+    budgets = [float(arguments.pop(0))] if arguments and arguments[0].isdecimal() else BUDGETS
+    chosen = [(spec.split(":")[0], int(k)) for spec in arguments for k in spec.split(":")[1].split(",")]
     cases = []
-    for name, k in chosen or everything:
+    for name, k in chosen or everything():
         cases.append(Case(name, k).run(budgets))
-        print(table_of(cases[-1:], budgets).splitlines()[-1], flush=True)
+        print("| " + " | ".join(cases[-1].row(budgets)) + " |", flush=True)
+        if budgets is BUDGETS:
+            write(cases)
     summary(cases)
-    if short or not arguments:
-        TABLE.write_text(table_of(cases, BUDGETS), encoding="utf-8")
+    if budgets is BUDGETS and {(case.name, case.k) for case in cases}.issuperset(DRAWN):
         draw(cases)
 
 

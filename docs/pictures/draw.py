@@ -1,4 +1,4 @@
-"""Draws the pictures of the docs: MDAV and its search tree, how IMHM divides the plane, people and hospitals."""
+"""Draws the pictures of the docs; some from tables that benchmarks wrote."""
 
 import sys
 from dataclasses import replace
@@ -166,6 +166,64 @@ def rows_of(table: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
+def bounds_of_records() -> dict[tuple[str, int], float]:
+    """The lower bound of each standard case, from the benchmark's table."""
+    return {(row[0].split()[0], int(row[0].split()[1])): float(row[-2]) for row in rows_of("refined_records")}
+
+
+def distances() -> None:
+    """How far above the lower bound each method stays at k = 3 and 5, from the benchmarks' tables."""
+    text = (HERE.parent / "methods" / "tables" / "rivals.md").read_text(encoding="utf-8")
+    above: dict[int, dict[str, list[float]]] = {3: {}, 5: {}}
+    for part in text.split("**")[1:]:
+        if "," not in part:
+            data = part.capitalize()
+            continue
+        for line in part.splitlines()[4:]:
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if len(cells) > 2 and "published" not in cells[0]:
+                for k, cell in zip((3, 5), cells[1:], strict=False):
+                    loss = float(cell.split()[0])
+                    gap = 100 * (loss / bounds_of_records()[data, k] - 1)
+                    above[k].setdefault(cells[0], []).append(gap)
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    for axes, (k, methods) in zip(figure.subplots(1, 2, sharey=True), above.items(), strict=True):
+        names = list(methods)[::-1]
+        for place, (data, mark) in enumerate((("Census", "o"), ("Tarragona", "s"), ("EIA", "^"))):
+            x = [max(methods[name][place], 0.05) for name in names]
+            axes.plot(x, names, mark, color=(TEAL, AMBER, INK)[place], ms=6, label=data)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.grid(axis="x", color=SOFT, lw=0.5)
+        axes.set_xlabel("above the lower bound, %")
+        axes.set_title(f"k = {k}", fontsize=10, color=INK)
+    axes.legend(frameon=False)
+    figure.savefig(HERE / "optimum_methods.svg", metadata={"Date": None})
+
+
+def ladder() -> None:
+    """What each step gained, from the benchmark's table."""
+    header = ["MDAV", "exchanges", "1 s", "5 s", "60 s", "300 s"]
+    figure = Figure(figsize=(8, 3.6), layout="constrained")
+    axes = figure.subplots()
+    colours = {"Census": TEAL, "Tarragona": AMBER, "Eia": INK}
+    for row in rows_of("refined_records"):
+        data, k = row[0].split()
+        if k in ("3", "5"):
+            losses = zip(header, (row[place] for place in (1, 2, 5, 6, 7, 8)), strict=True)
+            steps = [(name, loss) for name, loss in losses if loss]
+            gaps = [100 * (float(loss) / float(row[-2]) - 1) for _, loss in steps]
+            style = "o-" if k == "3" else "s--"
+            name = f"{data.replace('Eia', 'EIA')}, k = {k}"
+            axes.plot([step for step, _ in steps], gaps, style, color=colours[data], lw=1, ms=4, label=name)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.set_ylabel("above the lower bound, %")
+    axes.grid(axis="y", color=SOFT, lw=0.5)
+    axes.legend(frameon=False, fontsize=8)
+    figure.savefig(HERE / "optimum_steps.svg", metadata={"Date": None})
+
+
 def growth() -> None:
     """CPU time of 40 rounds of PCL over points and over cells, from the benchmark's table."""
     rows = np.array([[float(cell) for cell in row] for row in rows_of("pcl_large")])
@@ -258,7 +316,7 @@ def allocation() -> None:
 
 
 if __name__ == "__main__":
-    pictures = (groups, tree, plane, convergence, cells, growth, dimensions, allocation)
+    pictures = (groups, tree, plane, convergence, cells, growth, dimensions, allocation, distances, ladder)
     for picture in pictures:
         if picture.__name__ in (sys.argv[1:] or [each.__name__ for each in pictures]):
             picture()

@@ -47,6 +47,21 @@ def test_whatever_is_done_the_groups_hold_together(sample, seed, heat):
     assert sizes[sizes > 0].min() >= k
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 50), st.booleans(), st.sampled_from([0.01, 10.0]))
+def test_groups_that_are_dissolved_in_part_hold_together(seed, more, tied, heat):
+    k = 20  # from here on
+    rng = np.random.default_rng(seed)
+    n = 40 + more
+    X = rng.integers(0, 2, (n, 2)).astype(float) if tied else rng.normal(size=(n, 3))
+    labels = start(n, k, seed)
+    state = new_state(X, labels, k, seed)
+    anneal(state, new_local(X.shape[1], k, 3), k, 3, 40, heat, 0.1 * heat, 1e-12 * sse(X, labels))
+    is_consistent(state, k)
+    assert state.value[0] == pytest.approx(sse(X, state.label), rel=1e-9, abs=1e-9)
+    assert sse(X, state.best) <= sse(X, labels) * (1 + 1e-9) + 1e-9
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_the_running_sse_is_that_of_the_groups_from_scratch(seed, k):

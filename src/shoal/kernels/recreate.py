@@ -14,6 +14,8 @@ from shoal.kernels.compiled import Array, inner, kernel
 MORE = 2  # one time in so many there is one group more, where records suffice for it
 FEWER = 4  # and one fewer, which is seldom kept
 BLINKS = 40  # one time in so many a cheaper place is overlooked, so that every partition can come up
+PARTLY = 20  # the least k at which most rebuilds dissolve a part of the groups only,
+LOOSE = 30  # up to so many records and two
 NEAR = 14  # groups that a group is rebuilt with
 
 
@@ -219,6 +221,7 @@ def take(state: State, local: Local, wanted: int) -> tuple[int, int]:
         for slot in range(state.size[h]):
             i = state.members[h, slot]
             local.ids[records] = i
+            local.label[records] = t
             for j in range(state.rows.shape[1]):
                 local.columns[j, records] = state.rows[i, j]
             records += 1
@@ -231,6 +234,15 @@ def take(state: State, local: Local, wanted: int) -> tuple[int, int]:
                 difference = value - local.columns[j, q]
                 local.d2[p, q] += difference * difference
     return groups, records
+
+
+@inner
+def empty(local: Local, g: int, records: int) -> None:
+    """Group g has no record."""
+    local.pairs[g] = 0.0
+    local.size[g] = 0
+    for y in range(records):
+        local.sums[g, y] = 0.0
 
 
 @inner
@@ -254,12 +266,9 @@ def drop(local: Local, x: int, g: int, records: int) -> None:
 
 @inner
 def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> None:
-    """Form so many groups: seeds spread out, then whoever costs least enters."""
+    """Form so many groups around seeds that are spread out."""
     for g in range(groups):
-        local.pairs[g] = 0.0
-        local.size[g] = 0
-        for y in range(records):
-            local.sums[g, y] = 0.0
+        empty(local, g, records)
     local.label[:records] = -1
     local.reach[:records] = np.inf
     x = draw(seed, records)
@@ -279,10 +288,47 @@ def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> No
         put(local, x, g, records)
         for y in range(records):
             local.reach[y] = min(local.reach[y], local.d2[x, y])
+    fill(local, records, records - groups, groups, k, seed)
+
+
+@inner
+def loosen(local: Local, records: int, groups: int, seed: Array) -> tuple[int, int]:
+    """The records around one drawn leave their groups; returns how many, and how many groups are left."""
+    loose = min(records, 2 + draw(seed, LOOSE))
+    x = draw(seed, records)
+    for g in range(groups):
+        local.size[g] = 0
+    for y in range(records):
+        local.reach[y] = local.d2[x, y]
+        local.size[local.label[y]] += 1
+    for _ in range(loose):
+        nearest = 0
+        for y in range(1, records):
+            if local.reach[y] < local.reach[nearest]:
+                nearest = y
+        local.reach[nearest] = np.inf
+        local.size[local.label[nearest]] -= 1
+        local.label[nearest] = -1
+    left = 0
+    for g in range(groups):
+        local.choice[g] = left
+        left += local.size[g] > 0
+    for g in range(left):
+        empty(local, g, records)
+    for y in range(records):
+        if local.label[y] >= 0:
+            put(local, y, local.choice[local.label[y]], records)
+    return loose, left
+
+
+@inner
+def fill(local: Local, records: int, loose: int, groups: int, k: int, seed: Array) -> None:
+    """The records without a group enter one, whoever costs least first."""
+    missing = 0
     for g in range(groups):
         choose(local, g, records)
-    missing = groups * (k - 1)
-    for left in range(records - groups, 0, -1):
+        missing += max(0, k - local.size[g])
+    for left in range(loose, 0, -1):
         to = -1
         for g in range(groups):
             size = local.size[g]
@@ -425,7 +471,7 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
 
 @inner
 def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least: float) -> bool:
-    """Some groups around a record drawn are formed anew; whether that was kept.
+    """Some groups around a record drawn are formed anew, or a part of them; whether that was kept.
 
     Heat 1 is the geometric mean of what a group costs here and what one costs anywhere: crowds and outliers then
     cool side by side.
@@ -434,14 +480,20 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
     old = 0.0
     for t in range(before):
         old += state.sse[local.taken[t]]
-    after = before
-    if records >= (before + 1) * k and draw(state.seed, MORE) == 0:
-        after += 1
-    elif records <= (before - 1) * (2 * k - 1) and draw(state.seed, FEWER) == 0:
-        after -= 1
-    if after == 1:
+    if before == 1:
         return False
-    recreate(local, records, after, k, state.seed)
+    if k >= PARTLY and draw(state.seed, 10) < 7:
+        loose, after = loosen(local, records, before, state.seed)
+        if records > after * (2 * k - 1):
+            return False
+        fill(local, records, loose, after, k, state.seed)
+    else:
+        after = before
+        if records >= (before + 1) * k and draw(state.seed, MORE) == 0:
+            after += 1
+        elif records <= (before - 1) * (2 * k - 1) and draw(state.seed, FEWER) == 0:
+            after -= 1
+        recreate(local, records, after, k, state.seed)
     polish(local, records, after, k, least)
     change = local_sse(local, records, after) - old
     groups = state.size.size - state.free[state.size.size]

@@ -48,7 +48,7 @@ _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
 _RECENT = 8  # partitions that are combined: the last that searches ended with
 _FEW = 100  # records up to which those on the way are combined too
-_COMBINED = 0.1  # of what is left: the most that this takes
+_COMBINED = 0.1  # the part of what is left that this takes at most, or a second
 _REBUILT = 8  # neighbouring groups that are rebuilt together, at most
 _ROOM = 2_400  # records of those, at most, unless two groups have more
 _LARGEST = 1_000  # the largest k whose groups are rebuilt: a rebuild holds the distances of all its records
@@ -319,9 +319,8 @@ class Improvement:
             left = (end - monotonic()) / (len(regions) - place)
             if self.over() or left <= 0.0:
                 break
-            own = self.labels[region]
             labels = self.labels.copy()
-            labels[region] = self.behind_prices(region, own, left) + labels.max() + 1
+            labels[region] = self.behind_prices(region, labels[region], left) + labels.max() + 1
             self.offer(compact(labels), "prices")
 
     def behind_prices(self, region: Int, labels: Int, seconds: float) -> Int:
@@ -388,9 +387,7 @@ class Improvement:
             found = PCL(k=self.k, n_starts=1, random_state=seed)._group(self.X, look)
         except TimeoutError:
             return labels
-        for better, _ in Exchanges(self.k).rounds(self.X, split(self.X, found, self.k, None), _SWEEPS):
-            found = better
-        return found
+        return swept(self.X, self.k, split(self.X, found, self.k, None))
 
     def taken(self, region: Int, labels: Int, found: list[Found]) -> Int:
         """The labels with the best that the searches of a region found."""
@@ -415,7 +412,7 @@ class Improvement:
         for partition in [*self.recent, *(snapshot for each in found for snapshot in each.snapshots)]:
             pool.add_labels(partition)
         left = max(self.deadline - monotonic(), 0.0)
-        return best_of(pool, labels, max(_COMBINED * left, min(left, 1.0)) if self.rounds is None else inf)
+        return best_of(pool, labels, left if left == inf else max(_COMBINED * left, min(left, 1.0)))
 
     def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
         """Anneal the groups of a region."""
@@ -441,7 +438,7 @@ class Improvement:
             if n == len(self.X) and state.value[1] < best:
                 best = float(state.value[1])
                 self.offer(compact(state.best), "annealing")
-        return Found(compact(state.best), snapshots)
+        return Found(swept(X, k, compact(state.best)), snapshots)
 
     def in_order(
         self, work: Callable[[int, int], Found], tasks: list[tuple[int, int]]
@@ -462,6 +459,13 @@ class Improvement:
                 self.stop.set()
                 threads.shutdown(cancel_futures=True)
                 raise
+
+
+def swept(X: Float, k: int, labels: Int) -> Int:
+    """The groups after exchanges."""
+    for better, _ in Exchanges(k).rounds(X, labels, _SWEEPS):
+        labels = better
+    return labels
 
 
 def compact(labels: Int) -> Int:
