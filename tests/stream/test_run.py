@@ -323,7 +323,8 @@ def test_what_fits_is_done_in_memory_and_what_does_not_is_streamed(tmp_path, mon
     seen = []
     monkeypatch.setattr("shoal.stream.run.Stream.run", lambda *_: seen.append("streamed"))
     found = anonymize_file(path, tmp_path / "small.csv", k=3, memory="1GB", **ROLES)
-    assert (found.blocks, found.n_groups, found.verified_k >= 3, seen) == (1, 20, True, [])
+    groups = len(set(shoal.anonymize(path, k=3, **ROLES).labels))
+    assert (found.blocks, found.n_groups, found.verified_k >= 3, seen) == (1, groups, True, [])
     monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**10)
     anonymize_file(path, tmp_path / "large.csv", k=3, memory="1GB", **ROLES)
     assert seen == ["streamed"]
