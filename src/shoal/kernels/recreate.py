@@ -14,8 +14,9 @@ from shoal.kernels.compiled import Array, inner, kernel
 MORE = 2  # one time in so many there is one group more, where records suffice for it
 FEWER = 4  # and one fewer, which is seldom kept
 BLINKS = 40  # one time in so many a cheaper place is overlooked, so that every partition can come up
-PARTLY = 20  # the least k at which most rebuilds dissolve a part of the groups only,
-LOOSE = 30  # up to so many records and two
+PARTLY = 20  # the least k at which groups are dissolved in part only,
+PARTS = 7  # so many times in ten,
+LOOSE = 31  # of up to so many records
 NEAR = 14  # groups that a group is rebuilt with
 
 
@@ -294,7 +295,7 @@ def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> No
 @inner
 def loosen(local: Local, records: int, groups: int, seed: Array) -> tuple[int, int]:
     """The records around one drawn leave their groups; returns how many, and how many groups are left."""
-    loose = min(records, 2 + draw(seed, LOOSE))
+    loose = min(records, 2 + draw(seed, LOOSE - 1))
     x = draw(seed, records)
     for g in range(groups):
         local.size[g] = 0
@@ -482,7 +483,7 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
         old += state.sse[local.taken[t]]
     if before == 1:
         return False
-    if k >= PARTLY and draw(state.seed, 10) < 7:
+    if k >= PARTLY and draw(state.seed, 10) < PARTS:
         loose, after = loosen(local, records, before, state.seed)
         if records > after * (2 * k - 1):
             return False
