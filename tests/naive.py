@@ -839,6 +839,36 @@ def exchanges(X, groups, k, reach):
                     groups[h].append(y)
 
 
+def polished(X, labels, k, least):
+    """Record after record moves or is swapped as is best, by the SSE of two groups anew, until none gains."""
+    X, labels = plain(X), list(labels)
+    idle, x = 0, -1
+
+    def cost(*groups):
+        return sum(group_sse(X, [i for i, g in enumerate(labels) if g == group]) for group in groups)
+
+    while idle < len(X):
+        idle, x = idle + 1, (x + 1) % len(X)
+        home, best, change = labels[x], -least, None
+        moves = [(None, g) for g in sorted(set(labels)) if labels.count(home) > k and labels.count(g) < 2 * k - 1]
+        for y, to in [*moves, *enumerate(labels)]:
+            if to == home:
+                continue
+            before, kept = cost(home, to), labels.copy()
+            labels[x] = to
+            if y is not None:
+                labels[y] = home
+            after, labels = cost(home, to), kept
+            if after - before < best:
+                best, change = after - before, (y, to)
+        if change is not None:
+            y, labels[x] = change
+            if y is not None:
+                labels[y] = home
+            idle = 0
+    return labels
+
+
 def kd_blocks(X, records, parts):
     """Records in so many blocks: halves across the widest attribute, by value and then index."""
     if parts == 1:

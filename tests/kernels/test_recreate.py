@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 import naive
 from samples import points
-from shoal.kernels.recreate import anneal, new_local, new_state
+from shoal.kernels.local import new_local
+from shoal.kernels.recreate import anneal, new_state
 
 
 def start(n, k, seed=0):

@@ -57,7 +57,7 @@ def test_more_time_gives_more_rounds_and_more_jobs_the_same():
 
 
 def test_enough_time_is_for_annealing_at_any_size():
-    rounds = [choose(10_000, [0, 1], 5, seconds).method for seconds in (2, 8, 50, 10**6)]
+    rounds = [choose(10_000, [0, 1], 5, seconds).method for seconds in (3, 13, 80, 10**6)]
     assert [type(method) for method in rounds] == [Blocked, Refined, Refined, Refined]
     assert [method.rounds for method in rounds[1:]] == [1, 2, 4]
     assert type(choose(10**6, [0, 1], 5, 5000).method.start) is Blocked

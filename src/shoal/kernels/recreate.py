@@ -1,8 +1,7 @@
 """Annealed ruin and recreate: a few neighbouring groups are dissolved, formed anew and kept or not.
 
-All that a rebuild needs is copied first: with the squared distances D of its records, P[g] the sum over the pairs
-of group g and S[g, x] that from x to its records, a group of a records has the SSE P[g] / a. A move or swap is
-then priced in O(1), whatever the attributes. What is kept has its SSE summed anew from D: errors do not pile up.
+A few groups are copied out (see `local`), formed anew as a whole or, if they are large, in part, polished and
+copied back. What is kept has its SSE summed anew: errors do not pile up.
 """
 
 from typing import NamedTuple
@@ -10,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.local import LARGE, NEAR, Local, draw, fill, local_sse, loosen, recreate, uniform
+from shoal.kernels.polish import polish_by_centroids, polish_by_pairs
 
 MORE = 2  # one time in so many there is one group more, where records suffice for it
 FEWER = 4  # and one fewer, which is seldom kept
-BLINKS = 40  # one time in so many a cheaper place is overlooked, so that every partition can come up
-PARTLY = 20  # the least k at which groups are dissolved in part only,
-PARTS = 7  # so many times in ten,
-LOOSE = 31  # of up to so many records
-NEAR = 14  # groups that a group is rebuilt with
+WHOLE = 300  # large groups are dissolved as a whole so many times in k^2, or else in part
 
 
 class State(NamedTuple):
@@ -35,25 +32,6 @@ class State(NamedTuple):
     value: Array  # float64 (2,): the SSE now and the best
     seed: Array  # uint64 (1,)
     kept: Array  # int64 (2,): rebuilds kept, in all and when the lists were made
-
-
-class Local(NamedTuple):
-    """Room for one rebuild of up to `most` records in up to `groups` groups."""
-
-    ids: Array  # int32 (most,)
-    columns: Array  # float64 (m, most)
-    d2: Array  # float64 (most, most)
-    label: Array  # int32 (most,)
-    own: Array  # float64 (most,): S[label, x]
-    sums: Array  # float64 (groups, most)
-    pairs: Array  # float64 (groups,)
-    size: Array  # int32 (groups,)
-    taken: Array  # int32 (groups,): the groups dissolved
-    reach: Array  # float64 (most,): scratch
-    cheapest: Array  # float64 (groups,): what the record that costs a group least costs it
-    choice: Array  # int32 (groups,): that record
-    inverse: Array  # float64 (groups,): 1 / size while polishing
-    pool: Array  # int32 (2, (NEAR + 1) * groups): scratch
 
 
 def new_state(rows: Array, labels: Array, k: int, seed: int) -> State:
@@ -77,44 +55,6 @@ def new_state(rows: Array, labels: Array, k: int, seed: int) -> State:
     settle(state)
     state.value[1] = state.value[0]
     return state
-
-
-def new_local(m: int, k: int, groups: int) -> Local:
-    """Room for rebuilds of so many groups, and one more."""
-    most = groups * (2 * k - 1)
-    return Local(
-        np.zeros(most, np.int32),
-        np.zeros((m, most)),
-        np.zeros((most, most)),
-        np.zeros(most, np.int32),
-        np.zeros(most),
-        np.zeros((groups + 1, most)),
-        np.zeros(groups + 1),
-        np.zeros(groups + 1, np.int32),
-        np.zeros(groups + 1, np.int32),
-        np.zeros(most),
-        np.zeros(groups + 1),
-        np.zeros(groups + 1, np.int32),
-        np.zeros(groups + 1),
-        np.zeros((2, (NEAR + 1) * (groups + 1)), np.int32),
-    )
-
-
-@inner
-def draw(seed: Array, below: int) -> int:
-    """A number from 0 to below - 1; xorshift, the same on every machine."""
-    x = seed[0]
-    x ^= x << np.uint64(13)
-    x ^= x >> np.uint64(7)
-    x ^= x << np.uint64(17)
-    seed[0] = x
-    return np.int64((x >> np.uint64(11)) % np.uint64(below))
-
-
-@inner
-def uniform(seed: Array) -> float:
-    """A number above 0 and at most 1."""
-    return (draw(seed, 1 << 52) + 1.0) / (1 << 52)
 
 
 @inner
@@ -226,201 +166,20 @@ def take(state: State, local: Local, wanted: int) -> tuple[int, int]:
             for j in range(state.rows.shape[1]):
                 local.columns[j, records] = state.rows[i, j]
             records += 1
-    for p in range(records):
-        for q in range(records):
-            local.d2[p, q] = 0.0
-        for j in range(state.rows.shape[1]):
-            value = local.columns[j, p]
-            for q in range(records):
-                difference = value - local.columns[j, q]
-                local.d2[p, q] += difference * difference
     return groups, records
 
 
 @inner
-def empty(local: Local, g: int, records: int) -> None:
-    """Group g has no record."""
-    local.pairs[g] = 0.0
-    local.size[g] = 0
-    for y in range(records):
-        local.sums[g, y] = 0.0
-
-
-@inner
-def put(local: Local, x: int, g: int, records: int) -> None:
-    """Record x enters group g."""
-    local.pairs[g] += local.sums[g, x]
-    local.size[g] += 1
-    local.label[x] = g
-    for y in range(records):
-        local.sums[g, y] += local.d2[x, y]
-
-
-@inner
-def drop(local: Local, x: int, g: int, records: int) -> None:
-    """Record x leaves group g."""
-    local.pairs[g] -= local.sums[g, x]
-    local.size[g] -= 1
-    for y in range(records):
-        local.sums[g, y] -= local.d2[x, y]
-
-
-@inner
-def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> None:
-    """Form so many groups around seeds that are spread out."""
-    for g in range(groups):
-        empty(local, g, records)
-    local.label[:records] = -1
-    local.reach[:records] = np.inf
-    x = draw(seed, records)
-    for g in range(groups):
-        if g > 0:
-            total = 0.0
-            for y in range(records):
-                total += local.reach[y]
-            left = uniform(seed) * total
-            x = -1
-            for y in range(records):
-                if local.label[y] < 0:
-                    left -= local.reach[y]
-                    x = y
-                    if left <= 0.0:
-                        break
-        put(local, x, g, records)
-        for y in range(records):
-            local.reach[y] = min(local.reach[y], local.d2[x, y])
-    fill(local, records, records - groups, groups, k, seed)
-
-
-@inner
-def loosen(local: Local, records: int, groups: int, seed: Array) -> tuple[int, int]:
-    """The records around one drawn leave their groups; returns how many, and how many groups are left."""
-    loose = min(records, 2 + draw(seed, LOOSE - 1))
-    x = draw(seed, records)
-    for g in range(groups):
-        local.size[g] = 0
-    for y in range(records):
-        local.reach[y] = local.d2[x, y]
-        local.size[local.label[y]] += 1
-    for _ in range(loose):
-        nearest = 0
-        for y in range(1, records):
-            if local.reach[y] < local.reach[nearest]:
-                nearest = y
-        local.reach[nearest] = np.inf
-        local.size[local.label[nearest]] -= 1
-        local.label[nearest] = -1
-    left = 0
-    for g in range(groups):
-        local.choice[g] = left
-        left += local.size[g] > 0
-    for g in range(left):
-        empty(local, g, records)
-    for y in range(records):
-        if local.label[y] >= 0:
-            put(local, y, local.choice[local.label[y]], records)
-    return loose, left
-
-
-@inner
-def fill(local: Local, records: int, loose: int, groups: int, k: int, seed: Array) -> None:
-    """The records without a group enter one, whoever costs least first."""
-    missing = 0
-    for g in range(groups):
-        choose(local, g, records)
-        missing += max(0, k - local.size[g])
-    for left in range(loose, 0, -1):
-        to = -1
-        for g in range(groups):
-            size = local.size[g]
-            if size >= 2 * k - 1 or (left <= missing and size >= k):
-                continue
-            if local.label[local.choice[g]] >= 0:
-                choose(local, g, records)
-            if to < 0 or (local.cheapest[g] < local.cheapest[to] and draw(seed, BLINKS) > 0):
-                to = g
-        if local.size[to] < k:
-            missing -= 1
-        put(local, local.choice[to], to, records)
-
-
-@inner
-def choose(local: Local, g: int, records: int) -> None:
-    """The record without a group that costs g least."""
-    part = 1.0 / (local.size[g] + 1)
-    own = local.pairs[g] / local.size[g]
-    least, chosen = np.inf, 0
-    for y in range(records):
-        if local.label[y] < 0:
-            cost = (local.pairs[g] + local.sums[g, y]) * part - own
-            if cost < least:
-                least, chosen = cost, y
-    local.cheapest[g], local.choice[g] = least, chosen
-
-
-@inner
-def polish(local: Local, records: int, groups: int, k: int, least: float) -> None:
-    """Moves and swaps of the local records until none gains more than `least`."""
-    for x in range(records):
-        local.own[x] = local.sums[local.label[x], x]
-    for g in range(groups):
-        local.inverse[g] = 1.0 / local.size[g]
-    idle, x = 0, -1
-    for _ in range(40 * records):
-        if idle == records:
-            break
-        idle += 1
-        x = x + 1 if x + 1 < records else 0
-        home = local.label[x]
-        a = local.size[home]
-        delta, other, to = -least, -1, -1
-        if a > k:
-            leaving = local.pairs[home] / a - (local.pairs[home] - local.sums[home, x]) / (a - 1)
-            for g in range(groups):
-                b = local.size[g]
-                if g != home and b < 2 * k - 1:
-                    change = (local.pairs[g] + local.sums[g, x]) / (b + 1) - local.pairs[g] / b - leaving
-                    if change < delta:
-                        delta, to = change, g
-        part = 1.0 / a
-        own = local.own[x]
-        for y in range(records):
-            g = local.label[y]
-            if g != home:
-                d2 = local.d2[x, y]
-                change = (local.sums[home, y] - own - d2) * part
-                change += (local.sums[g, x] - local.own[y] - d2) * local.inverse[g]
-                if change < delta:
-                    delta, other, to = change, y, g
-        if to < 0:
-            continue
-        idle = 0
-        drop(local, x, home, records)
-        put(local, x, to, records)
-        if other >= 0:
-            drop(local, other, to, records)
-            put(local, other, home, records)
-        else:
-            local.inverse[home], local.inverse[to] = 1.0 / local.size[home], 1.0 / local.size[to]
-        for y in range(records):
-            if local.label[y] == home or local.label[y] == to:
-                local.own[y] = local.sums[local.label[y], y]
-
-
-@inner
-def local_sse(local: Local, records: int, groups: int) -> float:
-    """The SSE of the local groups, summed anew; pairs[g] become twice the sums over pairs."""
-    for g in range(groups):
-        local.pairs[g] = 0.0
-    for x in range(records):
-        g = local.label[x]
-        for y in range(records):
-            if local.label[y] == g:
-                local.pairs[g] += local.d2[x, y]
-    total = 0.0
-    for g in range(groups):
-        total += local.pairs[g] / (2 * local.size[g])
-    return total
+def measure_pairs(local: Local, records: int) -> None:
+    """The squared distances of all pairs."""
+    for p in range(records):
+        for q in range(records):
+            local.pairwise[p, q] = 0.0
+        for j in range(local.columns.shape[0]):
+            value = local.columns[j, p]
+            for q in range(records):
+                difference = value - local.columns[j, q]
+                local.pairwise[p, q] += difference * difference
 
 
 @inner
@@ -483,11 +242,13 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
         old += state.sse[local.taken[t]]
     if before == 1:
         return False
-    if k >= PARTLY and draw(state.seed, 10) < PARTS:
+    if k < LARGE:
+        measure_pairs(local, records)
+    if k >= LARGE and draw(state.seed, k * k) >= WHOLE:
         loose, after = loosen(local, records, before, state.seed)
         if records > after * (2 * k - 1):
             return False
-        fill(local, records, loose, after, k, state.seed)
+        fill(local, loose, loose, after, k, state.seed)
     else:
         after = before
         if records >= (before + 1) * k and draw(state.seed, MORE) == 0:
@@ -495,7 +256,10 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
         elif records <= (before - 1) * (2 * k - 1) and draw(state.seed, FEWER) == 0:
             after -= 1
         recreate(local, records, after, k, state.seed)
-    polish(local, records, after, k, least)
+    if k < LARGE:
+        polish_by_pairs(local, records, after, k, least)
+    else:
+        polish_by_centroids(local, records, after, k, least)
     change = local_sse(local, records, after) - old
     groups = state.size.size - state.free[state.size.size]
     unit = np.sqrt(old / before) * np.sqrt(max(state.value[0], 0.0) / groups)

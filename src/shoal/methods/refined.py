@@ -53,17 +53,20 @@ _REBUILT = 8  # neighbouring groups that are rebuilt together, at most
 _ROOM = 2_400  # records of those, at most, unless two groups have more
 _LARGEST = 1_000  # the largest k whose groups are rebuilt: a rebuild holds the distances of all its records
 _SNAPSHOTS = 40  # of a search: partitions on the way
-_REBUILDS = 750  # of the first round, per record and divided by k^2: about half a millisecond
+_REBUILDS = 1500, 20  # of the first round, per record and divided by the square of k or this: a millisecond
 _LEAST_REBUILDS = 1500  # of a round, divided by k from k = 8 on
 _GROWTH = 4  # how many times longer than the one before a round is
 _GROWING = 3  # rounds that are longer than the one before
 _HOT = 0.3  # of what a group costs: the heat at first
-_COLD = 0.02, 0.005  # of that: the heat in the end, up to k = 4 and beyond
+_COLD = 0.02, 0.005, 0.0005  # of that: the heat in the end, up to k = 4, below 20 and beyond
 _SECONDS = 1e-3  # of a round, per record, where time is limited
 _SEARCHED = 0.97  # the part of what is left that the last round takes
 _WORTH_PRICING = 20.0, 200.0  # seconds from which the prices of all records are worked out, up to k = 4 and to 6
 _ANNEALED_FIRST = 0.35, 0.6  # the part of the time before that
-_PRICED = 0.5, 0.9  # the part of what is left then that prices take, and they with integer programming
+_PRICED = 0.5  # the part of what is left then that prices take,
+_CHOSEN = 0.9, 0.7  # and they with integer programming, of less than a minute and of more
+_COOLER = 1 / 30  # of the heat, after that: there is little left to gain
+_CHOSEN_AGAIN = 0.4  # the part of what is left then that integer programming takes after a round
 _CHOSEN_FROM = 12  # groups for each record that it chooses from then
 _JITTERED = 40  # the least k at which a search begins with what the noisy rounds of PCL give
 
@@ -82,8 +85,9 @@ class Refined(Microaggregator):
     rounds : int, optional
         How many rounds of annealing follow the exchanges, 0 for none; without `seconds` the groups then depend on
         nothing else but the seed. The first round is two searches (one for each region of a table above 5000
-        records) of 750 / k^2 rebuilds per record, and every round is four times as long as the one before, up to
-        64 times the first. Without `seconds` the default is 1, and 0 above 200 000 records.
+        records) of 1500 / k^2 rebuilds per record, 1500 / 400 from k = 20 on, and every round is four times as
+        long as the one before, up to 64 times the first. Without `seconds` the default is 1, and 0 above 200 000
+        records.
     n_jobs : int, optional
         Threads; by default one for each core. With `rounds`, the groups do not depend on it.
     random_state : int
@@ -171,10 +175,11 @@ class Effort:
 class Schedule:
     """How far a search is, how hot that makes it, how many steps are next."""
 
-    def __init__(self, n: int, k: int, effort: Effort) -> None:
-        self._cold = _COLD[k > 4]
+    def __init__(self, n: int, k: int, effort: Effort, hot: float) -> None:
+        self._hot = hot
+        self._cold = _COLD[(k > 4) + (k >= 20)]
         least = _LEAST_REBUILDS if k < 8 else _LEAST_REBUILDS / k
-        self._steps = int(effort.factor * max(_REBUILDS * n / k**2, least))
+        self._steps = int(effort.factor * max(_REBUILDS[0] * n / min(k, _REBUILDS[1]) ** 2, least))
         self._chunk = max(20, 40_000 // k**2)
         if effort.seconds < inf:
             self._chunk = max(2, self._chunk // 8)
@@ -187,7 +192,7 @@ class Schedule:
     @property
     def heat(self) -> float:
         """The temperature now, as a part of what a group costs."""
-        return float(_HOT * self._cold ** min(self.share, 1.0))
+        return float(self._hot * self._cold ** min(self.share, 1.0))
 
     def next_steps(self) -> int:
         """The steps to do next; `share` is how much will then be done, by time as it looks now."""
@@ -236,6 +241,8 @@ class Improvement:
         self.deadline = self.began + self.seconds
         self.stop, self.lock = Event(), Lock()
         self.done = 0
+        self.hot = _HOT
+        self.behind: list[tuple[int, ...]] = []
         self.recent: deque[Int] = deque(maxlen=_RECENT)
         self.sse = sse_of(self.X, self.labels)
         self.sst = sse_of(self.X, np.zeros(len(self.X), np.int64))
@@ -313,7 +320,9 @@ class Improvement:
 
     def price(self) -> None:
         """Region by region the bound, and what integer programming makes of the groups that it rests on."""
-        end = monotonic() + _PRICED[1] * (self.deadline - monotonic())
+        self.hot = _HOT * _COOLER
+        left = self.deadline - monotonic()
+        end = monotonic() + _CHOSEN[left > 60.0] * left
         regions = Exchanges(self.k, region=_REGION).regions(self.X, self.labels, 0)
         for place, region in enumerate(regions):
             left = (end - monotonic()) / (len(regions) - place)
@@ -336,12 +345,14 @@ class Improvement:
         own = compact(labels)
         bounding = Bounding(X, self.k, n_jobs=self.n_jobs)
         bounding.learn(own)
-        bounding.run(_PRICED[0] / _PRICED[1] * seconds, raised)
+        bounding.run(_PRICED * seconds, raised)
         if bounding.interrupted:
             raise KeyboardInterrupt
         gap = sse_of(X, own) - bounding.bound
         pool = Pool(X)
         pool.add(group for group, _, reduced in bounding.groups()[: _CHOSEN_FROM * len(X)] if reduced <= gap)
+        if len(region) == len(self.X):
+            self.behind = [tuple(region[list(group)].tolist()) for group in pool.groups]
         return best_of(pool, own, max(end - monotonic(), 0.0))
 
     def effort(self, number: int, regions: int) -> Effort:
@@ -411,12 +422,15 @@ class Improvement:
         pool = Pool(self.X)
         for partition in [*self.recent, *(snapshot for each in found for snapshot in each.snapshots)]:
             pool.add_labels(partition)
+        pool.add(self.behind)
         left = max(self.deadline - monotonic(), 0.0)
-        return best_of(pool, labels, left if left == inf else max(_COMBINED * left, min(left, 1.0)))
+        part = _CHOSEN_AGAIN if self.behind else _COMBINED
+        return best_of(pool, labels, left if left == inf else max(part * left, min(left, 1.0)))
 
     def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
         """Anneal the groups of a region."""
-        from shoal.kernels.recreate import anneal, new_local, new_state
+        from shoal.kernels.local import new_local
+        from shoal.kernels.recreate import anneal, new_state
 
         X, own = np.ascontiguousarray(self.X[region]), compact(labels[region])
         n, k = len(X), self.k
@@ -424,7 +438,7 @@ class Improvement:
         error = float(state.value[0])
         if error == 0.0:
             return Found(own, [])
-        schedule = Schedule(n, k, effort)
+        schedule = Schedule(n, k, effort, self.hot)
         most = max(2, min(_REBUILT, _ROOM // (2 * k - 1)))
         local = new_local(X.shape[1], k, most)
         snapshots: list[Int] = []
