@@ -57,8 +57,8 @@ class Case:
 
     @property
     def last(self):
-        """The lowest loss found."""
-        return min(self.losses.values())
+        """The loss of the longest run."""
+        return self.losses[max(self.losses)]
 
     @property
     def gap(self):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import Array, inner
+from shoal.kernels.compiled import Array, folded, inner
 
 LARGE = 20  # the least k whose groups are told by centroids, and dissolved in part
 NEAR = 14  # groups that a group is rebuilt with
@@ -69,7 +69,7 @@ def new_local(m: int, k: int, groups: int) -> Local:
     )
 
 
-@inner
+@folded
 def draw(seed: Array, below: int) -> int:
     """A number from 0 to below - 1; xorshift, the same on every machine."""
     x = seed[0]
@@ -80,13 +80,13 @@ def draw(seed: Array, below: int) -> int:
     return np.int64((x >> np.uint64(11)) % np.uint64(below))
 
 
-@inner
+@folded
 def uniform(seed: Array) -> float:
     """A number above 0 and at most 1."""
     return (draw(seed, 1 << 52) + 1.0) / (1 << 52)
 
 
-@inner
+@folded
 def put(local: Local, x: int, g: int, records: int) -> None:
     """Record x enters group g, which is told by pairs."""
     local.pairs[g] += local.sums[g, x]
@@ -96,7 +96,7 @@ def put(local: Local, x: int, g: int, records: int) -> None:
         local.sums[g, y] += local.pairwise[x, y]
 
 
-@inner
+@folded
 def drop(local: Local, x: int, g: int, records: int) -> None:
     """Record x leaves group g, which is told by pairs."""
     local.pairs[g] -= local.sums[g, x]
@@ -105,7 +105,7 @@ def drop(local: Local, x: int, g: int, records: int) -> None:
         local.sums[g, y] -= local.pairwise[x, y]
 
 
-@inner
+@folded
 def enter(local: Local, x: int, g: int) -> None:
     """Record x enters group g, which is told by its centroid."""
     local.size[g] += 1
@@ -114,7 +114,7 @@ def enter(local: Local, x: int, g: int) -> None:
         local.centre[g, j] += (local.columns[j, x] - local.centre[g, j]) / local.size[g]
 
 
-@inner
+@folded
 def leave(local: Local, x: int, g: int) -> None:
     """Record x leaves group g, which is told by its centroid."""
     local.size[g] -= 1
@@ -122,7 +122,7 @@ def leave(local: Local, x: int, g: int) -> None:
         local.centre[g, j] -= (local.columns[j, x] - local.centre[g, j]) / local.size[g]
 
 
-@inner
+@folded
 def measure(local: Local, g: int, records: int) -> None:
     """The distances of the first so many records to the centroid of g."""
     for y in range(records):
@@ -134,7 +134,7 @@ def measure(local: Local, g: int, records: int) -> None:
             local.sums[g, y] += difference * difference
 
 
-@inner
+@folded
 def empty(local: Local, g: int, records: int) -> None:
     """Group g has no record."""
     local.size[g] = 0
@@ -144,7 +144,7 @@ def empty(local: Local, g: int, records: int) -> None:
         local.sums[g, y] = 0.0
 
 
-@inner
+@folded
 def add(local: Local, x: int, g: int, records: int, k: int) -> None:
     """Record x enters group g; S is then right for the first so many records."""
     if k < LARGE:
@@ -253,7 +253,7 @@ def fill(local: Local, records: int, loose: int, groups: int, k: int, seed: Arra
         add(local, local.choice[to], to, records, k)
 
 
-@inner
+@folded
 def choose(local: Local, g: int, records: int, k: int) -> None:
     """The record without a group that costs g least."""
     least, chosen = np.inf, 0

@@ -51,7 +51,7 @@ _FEW = 100  # records up to which those on the way are combined too
 _COMBINED = 0.1  # the part of what is left that this takes at most, or a second
 _REBUILT = 8  # neighbouring groups that are rebuilt together, at most
 _ROOM = 2_400  # records of those, at most, unless two groups have more
-_LARGEST = 1_000  # the largest k whose groups are rebuilt: a rebuild holds the distances of all its records
+_LARGEST = 1_000  # the largest k whose groups are rebuilt: beyond, that would be seldom
 _SNAPSHOTS = 40  # of a search: partitions on the way
 _REBUILDS = 1500, 20  # of the first round, per record and divided by the square of k or this: a millisecond
 _LEAST_REBUILDS = 1500  # of a round, divided by k from k = 8 on
@@ -362,7 +362,7 @@ class Improvement:
             return Effort(factor, inf)
         left = self.deadline - monotonic()
         wanted = _SECONDS * len(self.X) * factor
-        last = left < 2 * wanted
+        last = left < _GROWTH * wanted
         return Effort(factor, (_SEARCHED * left if last else wanted) / regions)
 
     def round(self, number: int) -> None:
