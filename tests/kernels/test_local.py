@@ -5,8 +5,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from shoal.kernels.local import LARGE, LOOSE, add, draw, fill, local_sse, loosen, new_local, recreate, uniform
-from shoal.kernels.recreate import measure_pairs
+from shoal.kernels.local import (
+    LARGE,
+    LOOSE,
+    add,
+    draw,
+    fill,
+    local_sse,
+    loosen,
+    measure_pairs,
+    new_local,
+    recreate,
+    uniform,
+)
 
 
 @numba.njit

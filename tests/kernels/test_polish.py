@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from shoal.kernels.local import LARGE, empty, enter, measure, new_local, put
+from shoal.kernels.local import LARGE, empty, enter, measure_pairs, new_local, put
 from shoal.kernels.polish import polish_by_centroids, polish_by_pairs
-from shoal.kernels.recreate import measure_pairs
 
 
 @numba.njit
@@ -26,8 +25,6 @@ def by_centroids(local, labels, groups, k, least):
         empty(local, g, labels.size)
     for x in range(labels.size):
         enter(local, x, labels[x])
-    for g in range(groups):
-        measure(local, g, labels.size)
     polish_by_centroids(local, labels.size, groups, k, least)
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import naive
 from samples import points
-from shoal.kernels.local import new_local
+from shoal.kernels.local import LARGE, new_local
 from shoal.kernels.recreate import anneal, new_state
 
 
@@ -51,7 +51,7 @@ def test_whatever_is_done_the_groups_hold_together(sample, seed, heat):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(0, 50), st.booleans(), st.sampled_from([0.01, 10.0]))
 def test_groups_that_are_dissolved_in_part_hold_together(seed, more, tied, heat):
-    k = 20  # from here on
+    k = LARGE
     rng = np.random.default_rng(seed)
     n = 40 + more
     X = rng.integers(0, 2, (n, 2)).astype(float) if tied else rng.normal(size=(n, 3))

@@ -1,4 +1,4 @@
-"""The two ways kernels are compiled; both are cached on disk, without fast-math: sums keep their order."""
+"""The three ways kernels are compiled; all are cached on disk, without fast-math: sums keep their order."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -40,7 +40,7 @@ class Local(NamedTuple):
     inverse: Array  # float64 (groups,): 1 / size while polishing
     lowest: Array  # float64 (groups, groups): [h, g], the least that a record of g adds to a swap with one of h
     known: Array  # bool (groups,): whether the row of a group is right
-    pool: Array  # int32 (1, (NEAR + 1) * groups): scratch
+    pool: Array  # int32 ((NEAR + 1) * groups,): scratch
 
 
 def new_local(m: int, k: int, groups: int) -> Local:
@@ -65,7 +65,7 @@ def new_local(m: int, k: int, groups: int) -> Local:
         inverse=np.zeros(room),
         lowest=np.zeros((room, room)),
         known=np.zeros(room, np.bool_),
-        pool=np.zeros((1, (NEAR + 1) * room), np.int32),
+        pool=np.zeros((NEAR + 1) * room, np.int32),
     )
 
 
@@ -84,6 +84,19 @@ def draw(seed: Array, below: int) -> int:
 def uniform(seed: Array) -> float:
     """A number above 0 and at most 1."""
     return (draw(seed, 1 << 52) + 1.0) / (1 << 52)
+
+
+@inner
+def measure_pairs(local: Local, records: int) -> None:
+    """The squared distances of all pairs."""
+    for p in range(records):
+        for q in range(records):
+            local.pairwise[p, q] = 0.0
+        for j in range(local.columns.shape[0]):
+            value = local.columns[j, p]
+            for q in range(records):
+                difference = value - local.columns[j, q]
+                local.pairwise[p, q] += difference * difference
 
 
 @folded

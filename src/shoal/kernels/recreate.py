@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
-from shoal.kernels.local import LARGE, NEAR, Local, draw, fill, local_sse, loosen, recreate, uniform
+from shoal.kernels.local import LARGE, NEAR, Local, draw, fill, local_sse, loosen, measure_pairs, recreate, uniform
 from shoal.kernels.polish import polish_by_centroids, polish_by_pairs
 
 MORE = 2  # one time in so many there is one group more, where records suffice for it
@@ -170,19 +170,6 @@ def take(state: State, local: Local, wanted: int) -> tuple[int, int]:
 
 
 @inner
-def measure_pairs(local: Local, records: int) -> None:
-    """The squared distances of all pairs."""
-    for p in range(records):
-        for q in range(records):
-            local.pairwise[p, q] = 0.0
-        for j in range(local.columns.shape[0]):
-            value = local.columns[j, p]
-            for q in range(records):
-                difference = value - local.columns[j, q]
-                local.pairwise[p, q] += difference * difference
-
-
-@inner
 def keep(state: State, local: Local, records: int, before: int, after: int) -> None:
     """The rebuilt groups take the place of those dissolved."""
     room = state.size.size
@@ -192,7 +179,7 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
         for c in range(-1, state.near.shape[1]):
             h = g if c < 0 else state.near[g, c]
             if h >= 0:
-                local.pool[0, candidates] = h
+                local.pool[candidates] = h
                 candidates += 1
     for t in range(after, before):
         g = local.taken[t]
@@ -202,7 +189,7 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
     for t in range(before, after):
         state.free[room] -= 1
         local.taken[t] = state.free[state.free[room]]
-        local.pool[0, candidates] = local.taken[t]
+        local.pool[candidates] = local.taken[t]
         candidates += 1
     for t in range(after):
         state.size[local.taken[t]] = 0
@@ -219,7 +206,7 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
         reach[:] = np.inf
         state.near[g, :] = -1
         for c in range(candidates):
-            h = local.pool[0, c]
+            h = local.pool[c]
             if h == g or state.size[h] == 0:
                 continue
             twice = False
