@@ -840,32 +840,29 @@ def exchanges(X, groups, k, reach):
 
 
 def polished(X, labels, k, least):
-    """Record after record moves or is swapped as is best, by the SSE of two groups anew, until none gains."""
+    """Pair after pair of groups the best move or swap, by the SSE of both anew, until no pair has one."""
     X, labels = plain(X), list(labels)
-    idle, x = 0, -1
 
-    def cost(*groups):
+    def cost(labels, *groups):
         return sum(group_sse(X, [i for i, g in enumerate(labels) if g == group]) for group in groups)
 
-    while idle < len(X):
-        idle, x = idle + 1, (x + 1) % len(X)
-        home, best, change = labels[x], -least, None
-        moves = [(None, g) for g in sorted(set(labels)) if labels.count(home) > k and labels.count(g) < 2 * k - 1]
-        for y, to in [*moves, *enumerate(labels)]:
-            if to == home:
-                continue
-            before, kept = cost(home, to), labels.copy()
-            labels[x] = to
-            if y is not None:
-                labels[y] = home
-            after, labels = cost(home, to), kept
-            if after - before < best:
-                best, change = after - before, (y, to)
-        if change is not None:
-            y, labels[x] = change
-            if y is not None:
-                labels[y] = home
-            idle = 0
+    again = True
+    while again:
+        again = False
+        for pair in itertools.combinations(sorted(set(labels)), 2):
+            best, before, better = -least, cost(labels, *pair), None
+            records = [i for i, g in enumerate(labels) if g in pair]
+            for changing in [*((x,) for x in records), *itertools.combinations(records, 2)]:
+                if len({labels[x] for x in changing}) < len(changing):
+                    continue
+                after = [sum(pair) - g if i in changing else g for i, g in enumerate(labels)]
+                if not all(k <= after.count(g) <= 2 * k - 1 for g in pair):
+                    continue
+                change = cost(after, *pair) - before
+                if change < best:
+                    best, better = change, after
+            if better is not None:
+                labels, again = better, True
     return labels
 
 

@@ -8,13 +8,16 @@ import naive
 from shoal.kernels.local import (
     LARGE,
     LOOSE,
-    add,
+    PLACES,
+    choose,
     draw,
     fill,
     local_sse,
     loosen,
     measure_pairs,
     new_local,
+    put,
+    receive,
     recreate,
     uniform,
 )
@@ -43,7 +46,21 @@ def entered(local, labels, groups, k):
     if k < LARGE:
         measure_pairs(local, labels.size)
     for x in range(labels.size):
-        add(local, x, labels[x], labels.size, k)
+        if k < LARGE:
+            put(local, x, labels[x], labels.size)
+        else:
+            receive(local, x, labels[x], labels.size)
+
+
+@numba.njit
+def chosen(local, g, records, k):
+    choose(local, g, records, k)
+    return local.choice[g]
+
+
+@numba.njit
+def measured(local, records):
+    measure_pairs(local, records)
 
 
 @numba.njit
@@ -129,6 +146,40 @@ def test_by_pairs_and_by_centroids_are_told_the_same():
     for g in range(3):
         assert squares[g] == pytest.approx(naive.group_sse(X.tolist(), np.flatnonzero(labels == g).tolist()))
         assert few.sums[g, :70] / few.size[g] - squares[g] / few.size[g] == pytest.approx(many.sums[g, :70])
+
+
+@pytest.mark.parametrize("m", [1, 3, 4, 5, 8, 11])
+def test_the_distances_of_all_pairs(m):
+    X = np.random.default_rng(m).normal(size=(30, m))
+    local = copied(X, 5, 4)
+    measured(local, 30)
+    assert local.pairwise[:30, :30] == pytest.approx(((X[:, None] - X) ** 2).sum(axis=2))
+    assert np.array_equal(local.pairwise, local.pairwise.T)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 70), st.booleans())
+def test_the_record_without_a_group_that_costs_least(seed, records, tied):
+    rng = np.random.default_rng(seed)
+    local = new_local(2, 10, 4)
+    local.size[1] = 3
+    local.sums[1, :records] = (
+        rng.integers(0, 3, records) if tied else rng.exponential(10.0 ** rng.integers(-9, 9), records)
+    )
+    grouped = rng.random(records) < 0.5
+    grouped[rng.integers(records)] = False
+    local.hidden[:records][grouped] = np.iinfo(np.int64).max
+    costs = np.where(grouped, np.inf, local.sums[1, :records])
+    assert chosen(local, 1, records, 10) == np.argmin(costs)
+    assert local.cheapest[1] == pytest.approx(costs.min() / 4)
+
+
+def test_a_rebuild_of_too_many_records_is_refused():
+    assert len(new_local(2, 500, 4).ids) <= PLACES
+    with pytest.raises(
+        ValueError, match=f"5 groups of k = 500 can have 4995 records; a rebuild has up to {PLACES}"
+    ):
+        new_local(2, 500, 5)
 
 
 def test_draws_are_spread_and_never_zero_where_they_are_parts():

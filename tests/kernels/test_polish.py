@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import naive
 from shoal.kernels.local import LARGE, empty, enter, measure_pairs, new_local, put
-from shoal.kernels.polish import polish_by_centroids, polish_by_pairs
+from shoal.kernels.polish import polish
 
 
 @numba.njit
@@ -16,7 +16,7 @@ def by_pairs(local, labels, groups, k, least):
         empty(local, g, labels.size)
     for x in range(labels.size):
         put(local, x, labels[x], labels.size)
-    polish_by_pairs(local, labels.size, groups, k, least)
+    polish(local, labels.size, groups, k, least)
 
 
 @numba.njit
@@ -25,16 +25,14 @@ def by_centroids(local, labels, groups, k, least):
         empty(local, g, labels.size)
     for x in range(labels.size):
         enter(local, x, labels[x])
-    polish_by_centroids(local, labels.size, groups, k, least)
+    polish(local, labels.size, groups, k, least)
 
 
-def polished(X, labels, k, least, polish):
+def polished(X, labels, k, least):
     groups = labels.max() + 1
-    local = new_local(X.shape[1], max(k, LARGE), groups)
-    if polish is by_pairs:
-        local = local._replace(pairwise=np.zeros((len(X), len(X))))
+    local = new_local(X.shape[1], k, groups)
     local.columns[:, : len(X)] = X.T
-    polish(local, labels, groups, k, least)
+    (by_pairs if k < LARGE else by_centroids)(local, labels, groups, k, least)
     found = local.label[: len(X)].copy()
     assert np.array_equal(np.bincount(found, minlength=groups), local.size[:groups])
     return found
@@ -46,9 +44,11 @@ def sse(X, labels):
 
 @st.composite
 def partitions(draw, values):
-    """Points in two to four groups of k to 2k - 1, in no order."""
-    k = draw(st.integers(1, 6))
-    sizes = draw(st.lists(st.integers(k, 2 * k - 1), min_size=2, max_size=4))
+    """Points in groups of k to 2k - 1, in no order: two to four small ones or two large ones."""
+    large = draw(st.booleans())
+    k = LARGE if large else draw(st.integers(1, 6))
+    most = k + 2 if large else 2 * k - 1
+    sizes = draw(st.lists(st.integers(k, most), min_size=2, max_size=2 if large else 4))
     labels = np.array(draw(st.permutations(np.repeat(np.arange(len(sizes)), sizes).tolist())))
     rng = np.random.default_rng(draw(st.integers(0, 10_000)))
     m = draw(st.integers(1, 3))
@@ -56,20 +56,18 @@ def partitions(draw, values):
     return X.astype(float), labels, k
 
 
-@pytest.mark.parametrize("polish", [by_pairs, by_centroids])
 @settings(max_examples=60, deadline=None)
 @given(partitions("random"))
-def test_the_same_moves_and_swaps_as_by_the_sse_anew(polish, sample):
+def test_the_same_moves_and_swaps_as_by_the_sse_anew(sample):
     X, labels, k = sample
-    assert polished(X, labels, k, 1e-9, polish).tolist() == naive.polished(X, labels.tolist(), k, 1e-9)
+    assert polished(X, labels, k, 1e-9).tolist() == naive.polished(X, labels.tolist(), k, 1e-9)
 
 
-@pytest.mark.parametrize("polish", [by_pairs, by_centroids])
 @settings(max_examples=60, deadline=None)
 @given(partitions("tied"))
-def test_with_ties_nothing_is_left_to_gain(polish, sample):
+def test_with_ties_nothing_is_left_to_gain(sample):
     X, labels, k = sample
-    found = polished(X, labels, k, 1e-9, polish)
+    found = polished(X, labels, k, 1e-9)
     sizes = np.bincount(found)
     assert sizes.min() >= k
     assert sizes.max() <= 2 * k - 1
@@ -77,11 +75,11 @@ def test_with_ties_nothing_is_left_to_gain(polish, sample):
     assert naive.polished(X, found.tolist(), k, 1e-8) == found.tolist()
 
 
-@pytest.mark.parametrize("shift", [0.0, 1e6])
-def test_large_groups_end_as_by_pairs(shift):
+@pytest.mark.parametrize("k", [LARGE - 1, LARGE])
+def test_far_from_the_origin_the_groups_are_the_same(k):
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(240, 4)) + shift
-    labels = rng.permutation(np.repeat(np.arange(6), 40))
-    ends = [polished(X, labels, 30, 1e-6, polish) for polish in (by_pairs, by_centroids)]
-    assert np.array_equal(*ends)
-    assert sse(X, ends[0]) < 0.8 * sse(X, labels)
+    X = rng.integers(-1000, 1000, (6 * k, 4)).astype(float)
+    labels = rng.permutation(np.repeat(np.arange(6), k))
+    found = polished(X, labels, k, 1e-3)
+    assert np.array_equal(polished(X + 2**20, labels, k, 1e-3), found)
+    assert sse(X, found) < 0.8 * sse(X, labels)

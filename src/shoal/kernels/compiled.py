@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def kernel(function: F) -> F:
     """A kernel that Python calls; other threads go on meanwhile."""
     jit: Any = numba.njit
-    return jit(cache=True, nogil=True)(function)
+    return jit(cache=True, error_model="numpy", nogil=True)(function)
 
 
 def inner(function: F) -> F:
@@ -22,10 +22,12 @@ def inner(function: F) -> F:
     It gets no entry for Python, whose unpacking of a score of arrays takes longer to compile than most bodies.
     """
     jit: Any = numba.njit
-    return jit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return jit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def folded(function: F) -> F:
     """A small step of other kernels, folded into each: a call would hand over every array of a tuple anew."""
     jit: Any = numba.njit
-    return jit(cache=True, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return jit(cache=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
+        function
+    )

@@ -16,8 +16,10 @@ from shoal.kernels.compiled import Array, folded, inner
 
 LARGE = 20  # the least k whose groups are told by centroids, and dissolved in part
 NEAR = 14  # groups that a group is rebuilt with
-BLINKS = 40  # one time in so many a cheaper place is overlooked, so that every partition can come up
+BLINKS = 6  # a group is overlooked one time in 2 to the power of this, so that every partition can come up
 LOOSE = 31  # records that leave their groups, at most, where groups are dissolved in part
+PLACES = 4096  # more than a rebuild has records: the low bits of a number that say which
+LAST = np.int64(2**63 - 1)
 
 
 class Local(NamedTuple):
@@ -27,57 +29,68 @@ class Local(NamedTuple):
     columns: Array  # float64 (m, most)
     pairwise: Array  # float64 (most, most): D, where groups are told by pairs
     label: Array  # int32 (most,): -1 for a record without a group
-    own: Array  # float64 (most,): S[label, x] while polishing
-    share: Array  # float64 (most,): 1 / size of its group while polishing by centroids
     sums: Array  # float64 (groups, most): S
+    bits: Array  # int64 (groups, most): the same memory; what is not negative is in the same order
+    hidden: Array  # int64 (most,): LAST for a record that has a group while others enter one, else 0
     pairs: Array  # float64 (groups,): P
     centre: Array  # float64 (groups, m): where groups are told by centroids
     size: Array  # int32 (groups,)
     taken: Array  # int32 (groups,): the groups dissolved
     reach: Array  # float64 (most,): scratch
+    bound: Array  # float64 (most,): scratch
     cheapest: Array  # float64 (groups,): what the record that costs a group least costs it
     choice: Array  # int32 (groups,): that record
-    inverse: Array  # float64 (groups,): 1 / size while polishing
-    lowest: Array  # float64 (groups, groups): [h, g], the least that a record of g adds to a swap with one of h
-    known: Array  # bool (groups,): whether the row of a group is right
+    members: Array  # int32 (groups, 2k - 1): while polishing
+    changed: Array  # int64 (groups,): when that group was last changed by polishing
+    settled: Array  # int64 (groups, groups): [h, g], h < g, when nothing was left to gain between them
     pool: Array  # int32 ((NEAR + 1) * groups,): scratch
 
 
 def new_local(m: int, k: int, groups: int) -> Local:
     """Room for rebuilds of so many groups, and one more."""
     most, room = groups * (2 * k - 1), groups + 1
+    if most > PLACES:
+        raise ValueError(f"{groups} groups of k = {k} can have {most} records; a rebuild has up to {PLACES}.")
     by_pairs = most if k < LARGE else 1
+    sums = np.zeros((room, most))
     return Local(
         ids=np.zeros(most, np.int32),
         columns=np.zeros((m, most)),
         pairwise=np.zeros((by_pairs, by_pairs)),
         label=np.zeros(most, np.int32),
-        own=np.zeros(most),
-        share=np.zeros(most),
-        sums=np.zeros((room, most)),
+        sums=sums,
+        bits=sums.view(np.int64),
+        hidden=np.zeros(most, np.int64),
         pairs=np.zeros(room),
         centre=np.zeros((room, m)),
         size=np.zeros(room, np.int32),
         taken=np.zeros(room, np.int32),
         reach=np.zeros(most),
+        bound=np.zeros(most),
         cheapest=np.zeros(room),
         choice=np.zeros(room, np.int32),
-        inverse=np.zeros(room),
-        lowest=np.zeros((room, room)),
-        known=np.zeros(room, np.bool_),
+        members=np.zeros((room, 2 * k - 1), np.int32),
+        changed=np.zeros(room, np.int64),
+        settled=np.zeros((room, room), np.int64),
         pool=np.zeros((NEAR + 1) * room, np.int32),
     )
 
 
 @folded
-def draw(seed: Array, below: int) -> int:
-    """A number from 0 to below - 1; xorshift, the same on every machine."""
+def shuffled(seed: Array) -> np.uint64:
+    """The next 64 bits; xorshift, the same on every machine."""
     x = seed[0]
     x ^= x << np.uint64(13)
     x ^= x >> np.uint64(7)
     x ^= x << np.uint64(17)
     seed[0] = x
-    return np.int64((x >> np.uint64(11)) % np.uint64(below))
+    return x
+
+
+@folded
+def draw(seed: Array, below: int) -> int:
+    """A number from 0 to below - 1."""
+    return np.int64((shuffled(seed) >> np.uint64(11)) % np.uint64(below))
 
 
 @folded
@@ -88,15 +101,22 @@ def uniform(seed: Array) -> float:
 
 @inner
 def measure_pairs(local: Local, records: int) -> None:
-    """The squared distances of all pairs."""
+    """The squared distances of all pairs, four attributes at a time."""
+    m = local.columns.shape[0]
     for p in range(records):
-        for q in range(records):
-            local.pairwise[p, q] = 0.0
-        for j in range(local.columns.shape[0]):
+        row = local.pairwise[p]
+        row[:records] = 0.0
+        for j in range(0, m - 3, 4):
+            a, b, c, d = local.columns[j], local.columns[j + 1], local.columns[j + 2], local.columns[j + 3]
+            u, v, w, z = a[p], b[p], c[p], d[p]
+            for q in range(records):
+                e, f, g, h = u - a[q], v - b[q], w - c[q], z - d[q]
+                row[q] += (e * e + f * f) + (g * g + h * h)
+        for j in range(m - m % 4, m):
             value = local.columns[j, p]
             for q in range(records):
                 difference = value - local.columns[j, q]
-                local.pairwise[p, q] += difference * difference
+                row[q] += difference * difference
 
 
 @folded
@@ -157,14 +177,11 @@ def empty(local: Local, g: int, records: int) -> None:
         local.sums[g, y] = 0.0
 
 
-@folded
-def add(local: Local, x: int, g: int, records: int, k: int) -> None:
-    """Record x enters group g; S is then right for the first so many records."""
-    if k < LARGE:
-        put(local, x, g, records)
-    else:
-        enter(local, x, g)
-        measure(local, g, records)
+@inner
+def receive(local: Local, x: int, g: int, records: int) -> None:
+    """Record x enters group g, which is told by its centroid; S is then right for the first so many records."""
+    enter(local, x, g)
+    measure(local, g, records)
 
 
 @inner
@@ -188,7 +205,10 @@ def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> No
                     x = y
                     if left <= 0.0:
                         break
-        add(local, x, g, records, k)
+        if k < LARGE:
+            put(local, x, g, records)
+        else:
+            receive(local, x, g, records)
         for y in range(records):
             local.reach[y] = min(local.reach[y], local.sums[g, y])
     fill(local, records, records - groups, groups, k, seed)
@@ -247,33 +267,58 @@ def exchange_places(local: Local, x: int, y: int) -> None:
 @inner
 def fill(local: Local, records: int, loose: int, groups: int, k: int, seed: Array) -> None:
     """Those of the first so many records that have no group enter one, whoever costs least first."""
-    missing = 0
+    missing, limit = 0, 2 * k - 1
+    for y in range(records):
+        local.hidden[y] = 0 if local.label[y] < 0 else LAST
     for g in range(groups):
         choose(local, g, records, k)
         missing += max(0, k - local.size[g])
     for left in range(loose, 0, -1):
-        to = -1
+        if left == missing:
+            limit = k
+        to = cheapest_group(local, groups, limit, seed)
+        x = local.choice[to]
+        missing -= local.size[to] < k
+        local.hidden[x] = LAST
+        if k < LARGE:
+            put(local, x, to, records)
+        else:
+            receive(local, x, to, records)
         for g in range(groups):
-            size = local.size[g]
-            if size >= 2 * k - 1 or (left <= missing and size >= k):
-                continue
-            if local.label[local.choice[g]] >= 0:
+            if local.choice[g] == x and left > 1:
                 choose(local, g, records, k)
-            if to < 0 or (local.cheapest[g] < local.cheapest[to] and draw(seed, BLINKS) > 0):
+
+
+@folded
+def cheapest_group(local: Local, groups: int, limit: int, seed: Array) -> int:
+    """The group below the limit whose choice costs least, of those not overlooked."""
+    bits = shuffled(seed)
+    to, least = -1, np.inf
+    for g in range(groups):
+        seen = bits & np.uint64((1 << BLINKS) - 1)
+        cost = local.cheapest[g] if seen and local.size[g] < limit else np.inf
+        if cost < least:
+            to, least = g, cost
+        bits >>= np.uint64(BLINKS)
+    if to < 0:
+        for g in range(groups):
+            if local.size[g] < limit and (to < 0 or local.cheapest[g] < local.cheapest[to]):
                 to = g
-        if local.size[to] < k:
-            missing -= 1
-        add(local, local.choice[to], to, records, k)
+    return to
 
 
 @folded
 def choose(local: Local, g: int, records: int, k: int) -> None:
-    """The record without a group that costs g least."""
-    least, chosen = np.inf, 0
+    """The record without a group that costs g least; there must be one.
+
+    What is compared are whole numbers, of which many are at one time: the bits of a sum, the last of which say
+    whose it is.
+    """
+    found = LAST
     for y in range(records):
-        if local.label[y] < 0 and local.sums[g, y] < least:
-            least, chosen = local.sums[g, y], y
-    size, pairs = local.size[g], local.pairs[g]
+        found = min(found, local.bits[g, y] & -PLACES | y | local.hidden[y])
+    chosen = found & (PLACES - 1)
+    size, pairs, least = local.size[g], local.pairs[g], local.sums[g, chosen]
     if k < LARGE:
         local.cheapest[g] = (pairs + least) / (size + 1) - pairs / size
     else:

@@ -1,149 +1,159 @@
-"""Moves and swaps of the records of a few groups until none gains, by pairs and, of large groups, by centroids.
+"""Moves and swaps of the records of a few groups until none gains.
 
-By centroids, with d(g, x) the squared distance of x to that of g, a swap of x of group h and y of group g, of a
-and b records, changes the SSE by
+With d(g, x) the squared distance of x to the centroid of g, a swap of x of group h and y of group g, of a and b
+records, changes the SSE by
 
     d(g, x) - d(h, x) + d(h, y) - d(g, y) - w |x - y|^2   with w = 1 / a + 1 / b.
 
-Since |x - y|^2 is at most 2 d(g, x) + 2 d(g, y), this is at least
+Since |x - y|^2 is at most (1 + t) d(g, x) + (1 + 1 / t) d(g, y) for any t > 0, this is at least
 
-    (1 - 2w) d(g, x) - d(h, x)  +  d(h, y) - (1 + 2w) d(g, y),
+    d(g, x) - d(h, x) - w (1 + t) d(g, x)  +  d(h, y) - d(g, y) - w (1 + 1 / t) d(g, y),
 
-a part of x and one of y: with the least part of all y of g known, most x need one comparison for each group.
+a part of x and one of y: with the least part of all y of g known, most x need one comparison.
+
+Where groups are told by pairs (see `local`), d(g, x) is S[g, x] / b - P[g] / b^2.
 """
 
 import numpy as np
 
-from shoal.kernels.compiled import inner
-from shoal.kernels.local import Local, drop, enter, leave, measure, put
+from shoal.kernels.compiled import folded, inner
+from shoal.kernels.local import LARGE, Local, drop, enter, leave, measure, put
+
+_T = 0.75
+_OF_X, _OF_Y = 1.0 + _T, 1.0 + 1.0 / _T
+_CHANGES = 40  # for each record, at most
 
 
 @inner
-def polish_by_pairs(local: Local, records: int, groups: int, k: int, least: float) -> None:
-    """Moves and swaps until none gains more than `least`."""
+def polish(local: Local, records: int, groups: int, k: int, least: float) -> None:
+    """Pair after pair of groups the best move or swap, until none gains more than `least`."""
+    for g in range(groups):
+        local.size[g] = 0
+        local.changed[g] = 0
+        for h in range(g):
+            local.settled[h, g] = -1
+        if k >= LARGE:
+            measure(local, g, records)
     for x in range(records):
-        local.own[x] = local.sums[local.label[x], x]
-    for g in range(groups):
-        local.inverse[g] = 1.0 / local.size[g]
-    idle, x = 0, -1
-    for _ in range(40 * records):
-        if idle == records:
-            break
-        idle += 1
-        x = x + 1 if x + 1 < records else 0
-        home = local.label[x]
-        a = local.size[home]
-        delta, other, to = -least, -1, -1
-        if a > k:
-            leaving = local.pairs[home] / a - (local.pairs[home] - local.sums[home, x]) / (a - 1)
-            for g in range(groups):
-                b = local.size[g]
-                if g != home and b < 2 * k - 1:
-                    change = (local.pairs[g] + local.sums[g, x]) / (b + 1) - local.pairs[g] / b - leaving
-                    if change < delta:
-                        delta, to = change, g
-        part = 1.0 / a
-        own = local.own[x]
-        for y in range(records):
-            g = local.label[y]
-            if g != home:
+        g = local.label[x]
+        local.members[g, local.size[g]] = x
+        local.size[g] += 1
+    changes, again = 0, True
+    while again and changes < _CHANGES * records:
+        again = False
+        for h in range(groups):
+            for g in range(h + 1, groups):
+                if local.settled[h, g] >= max(local.changed[h], local.changed[g]):
+                    continue
+                p, q = best_change(local, h, g, k, least)
+                if p < 0 and q < 0:
+                    local.settled[h, g] = changes
+                    continue
+                again = True
+                changes += 1
+                local.changed[h] = local.changed[g] = changes
+                if p >= 0 and q >= 0:
+                    x, y = local.members[h, p], local.members[g, q]
+                    local.members[h, p], local.members[g, q] = y, x
+                    local.label[x], local.label[y] = g, h
+                    if k < LARGE:
+                        swap_by_pairs(local, x, y, h, g, records)
+                    else:
+                        swap_by_centroids(local, x, y, h, g, records)
+                    continue
+                source, to, place = (h, g, p) if p >= 0 else (g, h, q)
+                x = local.members[source, place]
+                local.members[source, place] = local.members[source, local.size[source] - 1]
+                local.members[to, local.size[to]] = x
+                if k < LARGE:
+                    drop(local, x, source, records)
+                    put(local, x, to, records)
+                else:
+                    move_by_centroids(local, x, source, to, records)
+
+
+@folded
+def best_change(local: Local, h: int, g: int, k: int, least: float) -> tuple[int, int]:
+    """The places of those of h and of g who should change groups to gain most; -1 for nobody."""
+    a, b = local.size[h], local.size[g]
+    w, by_h, by_g, less_h, less_g = 1.0 / a + 1.0 / b, 1.0, 1.0, 0.0, 0.0
+    if k < LARGE:
+        by_h, by_g = 1.0 / a, 1.0 / b
+        less_h, less_g = local.pairs[h] * by_h * by_h, local.pairs[g] * by_g * by_g
+    delta, one, two = -least, -1, -1
+    if a > k and b < 2 * k - 1:
+        leave, enter = a / (a - 1.0), b / (b + 1.0)
+        for p in range(a):
+            x = local.members[h, p]
+            change = (local.sums[g, x] * by_g - less_g) * enter - (local.sums[h, x] * by_h - less_h) * leave
+            if change < delta:
+                delta, one = change, p
+    if b > k and a < 2 * k - 1:
+        leave, enter = b / (b - 1.0), a / (a + 1.0)
+        for q in range(b):
+            y = local.members[g, q]
+            change = (local.sums[h, y] * by_h - less_h) * enter - (local.sums[g, y] * by_g - less_g) * leave
+            if change < delta:
+                delta, one, two = change, -1, q
+    lowest = np.inf
+    for q in range(b):
+        y = local.members[g, q]
+        own = local.sums[g, y] * by_g - less_g
+        local.reach[q] = local.sums[h, y] * by_h - less_h - own
+        local.bound[q] = local.reach[q] - _OF_Y * w * own
+        lowest = min(lowest, local.bound[q])
+    for p in range(a):
+        x = local.members[h, p]
+        there = local.sums[g, x] * by_g - less_g
+        part = there - (local.sums[h, x] * by_h - less_h)
+        bound = part - _OF_X * w * there
+        if bound + lowest >= delta:
+            continue
+        for q in range(b):
+            y = local.members[g, q]
+            if k < LARGE:
                 d2 = local.pairwise[x, y]
-                change = (local.sums[home, y] - own - d2) * part
-                change += (local.sums[g, x] - local.own[y] - d2) * local.inverse[g]
-                if change < delta:
-                    delta, other, to = change, y, g
-        if to < 0:
-            continue
-        idle = 0
-        drop(local, x, home, records)
-        put(local, x, to, records)
-        if other >= 0:
-            drop(local, other, to, records)
-            put(local, other, home, records)
-        else:
-            local.inverse[home], local.inverse[to] = 1.0 / local.size[home], 1.0 / local.size[to]
-        for y in range(records):
-            if local.label[y] == home or local.label[y] == to:
-                local.own[y] = local.sums[local.label[y], y]
-
-
-@inner
-def polish_by_centroids(local: Local, records: int, groups: int, k: int, least: float) -> None:
-    """Moves and swaps until none gains more than `least`."""
-    for g in range(groups):
-        weigh(local, g, records)
-    local.known[:groups] = False
-    idle, x = 0, -1
-    for _ in range(40 * records):
-        if idle == records:
-            break
-        idle += 1
-        x = x + 1 if x + 1 < records else 0
-        home = local.label[x]
-        a, own = local.size[home], local.own[x]
-        delta, other, to = -least, -1, -1
-        hopeful = not local.known[home]
-        for g in range(groups):
-            if g == home:
-                local.cheapest[g] = np.inf
+            elif bound + local.bound[q] < delta:
+                d2 = 0.0
+                for j in range(local.columns.shape[0]):
+                    difference = local.columns[j, x] - local.columns[j, y]
+                    d2 += difference * difference
+            else:
                 continue
-            b, there = local.size[g], local.sums[g, x]
-            if a > k and b < 2 * k - 1:
-                change = there * b / (b + 1) - own * a / (a - 1)
-                if change < delta:
-                    delta, to = change, g
-            twice = 2.0 * (local.inverse[home] + local.inverse[g])
-            local.cheapest[g] = (1.0 - twice) * there - own
-            hopeful |= local.cheapest[g] + local.lowest[home, g] < delta
-        if hopeful:
-            other = best_swap(local, x, records, groups, delta)
-        if other >= 0:
-            to = local.label[other]
-        if to < 0:
-            continue
-        idle = 0
-        leave(local, x, home)
-        enter(local, x, to)
-        if other >= 0:
-            leave(local, other, to)
-            enter(local, other, home)
-        weigh(local, home, records)
-        weigh(local, to, records)
-        local.known[:groups] = False
+            change = part + local.reach[q] - w * d2
+            if change < delta:
+                delta, one, two = change, p, q
+    return one, two
+
+
+@folded
+def swap_by_pairs(local: Local, x: int, y: int, h: int, g: int, records: int) -> None:
+    """Records x of h and y of g change places."""
+    d2 = local.pairwise[x, y]
+    local.pairs[h] += local.sums[h, y] - local.sums[h, x] - d2
+    local.pairs[g] += local.sums[g, x] - local.sums[g, y] - d2
+    from_x, from_y, of_h, of_g = local.pairwise[x], local.pairwise[y], local.sums[h], local.sums[g]
+    for z in range(records):
+        difference = from_x[z] - from_y[z]
+        of_h[z] -= difference
+        of_g[z] += difference
 
 
 @inner
-def weigh(local: Local, g: int, records: int) -> None:
-    """What group g, which has changed, is to all records."""
-    local.inverse[g] = 1.0 / local.size[g]
+def swap_by_centroids(local: Local, x: int, y: int, h: int, g: int, records: int) -> None:
+    """Records x of h and y of g change places."""
+    for j in range(local.centre.shape[1]):
+        difference = local.columns[j, x] - local.columns[j, y]
+        local.centre[h, j] -= difference / local.size[h]
+        local.centre[g, j] += difference / local.size[g]
+    measure(local, h, records)
     measure(local, g, records)
-    for y in range(records):
-        if local.label[y] == g:
-            local.own[y] = local.sums[g, y]
-            local.share[y] = local.inverse[g]
 
 
 @inner
-def best_swap(local: Local, x: int, records: int, groups: int, delta: float) -> int:
-    """With whom x should change places to gain more than -delta, or -1; `cheapest` holds the part of x."""
-    home, other = local.label[x], -1
-    for y in range(records):
-        local.reach[y] = local.sums[home, y] - (1.0 + 2.0 * (local.inverse[home] + local.share[y])) * local.own[y]
-    for g in range(groups):
-        local.lowest[home, g] = np.inf
-    local.known[home] = True
-    for y in range(records):
-        g, part = local.label[y], local.reach[y]
-        if part < local.lowest[home, g]:
-            local.lowest[home, g] = part
-        if local.cheapest[g] + part >= delta:
-            continue
-        d2 = 0.0
-        for j in range(local.centre.shape[1]):
-            difference = local.columns[j, x] - local.columns[j, y]
-            d2 += difference * difference
-        change = local.sums[g, x] - local.own[x] + local.sums[home, y] - local.own[y]
-        change -= (local.inverse[home] + local.share[y]) * d2
-        if change < delta:
-            delta, other = change, y
-    return other
+def move_by_centroids(local: Local, x: int, h: int, g: int, records: int) -> None:
+    """Record x of h enters g."""
+    leave(local, x, h)
+    enter(local, x, g)
+    measure(local, h, records)
+    measure(local, g, records)

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.local import LARGE, NEAR, Local, draw, fill, local_sse, loosen, measure_pairs, recreate, uniform
-from shoal.kernels.polish import polish_by_centroids, polish_by_pairs
+from shoal.kernels.polish import polish
 
 MORE = 2  # one time in so many there is one group more, where records suffice for it
 FEWER = 4  # and one fewer, which is seldom kept
@@ -243,10 +243,7 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
         elif records <= (before - 1) * (2 * k - 1) and draw(state.seed, FEWER) == 0:
             after -= 1
         recreate(local, records, after, k, state.seed)
-    if k < LARGE:
-        polish_by_pairs(local, records, after, k, least)
-    else:
-        polish_by_centroids(local, records, after, k, least)
+    polish(local, records, after, k, least)
     change = local_sse(local, records, after) - old
     groups = state.size.size - state.free[state.size.size]
     unit = np.sqrt(old / before) * np.sqrt(max(state.value[0], 0.0) / groups)
