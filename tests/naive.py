@@ -866,6 +866,34 @@ def polished(X, labels, k, least):
     return labels
 
 
+def best_chain(X, labels, k, first, length, least):
+    """The most that a chain or cycle changes the SSE that begins with a record; every part of it must gain."""
+    X = plain(X)
+    groups = {g: [i for i, h in enumerate(labels) if h == g] for g in labels}
+
+    def cost(g, comes, goes):
+        after = [i for i in groups[g] if i != goes] + ([] if comes is None else [comes])
+        return group_sse(X, after) - group_sse(X, groups[g])
+
+    def best(path, sofar, leaving):
+        x, used = path[-1], {labels[i] for i in path}
+        ends = [0.0]
+        if leaving:
+            ends += [sofar + cost(g, x, None) for g in set(groups) - used if len(groups[g]) < 2 * k - 1]
+        elif len(path) > 1:
+            ends.append(sofar + cost(labels[first], x, first))
+        if len(path) < length:
+            for y in range(len(X)):
+                if labels[y] not in used and sofar + cost(labels[y], x, y) < -least:
+                    ends.append(best([*path, y], sofar + cost(labels[y], x, y), leaving))
+        return min(ends)
+
+    found = best([first], 0.0, False)
+    if len(groups[labels[first]]) > k:
+        found = min(found, best([first], cost(labels[first], None, first), True))
+    return found if found < -least else 0.0
+
+
 def kd_blocks(X, records, parts):
     """Records in so many blocks: halves across the widest attribute, by value and then index."""
     if parts == 1:

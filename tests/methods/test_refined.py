@@ -179,6 +179,9 @@ def test_prices_prove_a_bound_and_their_groups_make_a_better_partition():
     assert 0.9 * work.sse < bounds[-1] <= work.sse < start.sse_
     assert np.bincount(work.labels).min() >= 3
     assert work.history[-1][2] == "prices"
+    assert work.hot == refined._HOT * refined._COOLER
+    chosen_again = work.combined(start.labels_, [])
+    assert sse_of(X, chosen_again) == pytest.approx(work.sse)
 
 
 def test_a_table_of_several_regions_is_priced_region_by_region(monkeypatch):

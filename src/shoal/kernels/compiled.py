@@ -1,4 +1,8 @@
-"""The three ways kernels are compiled; all are cached on disk, without fast-math: sums keep their order."""
+"""The three ways kernels are compiled; all are cached on disk, without fast-math: sums keep their order.
+
+A division by zero gives what it gives in NumPy. A check at every division would leave a way out of each loop, and
+with it count the references to every array of a tuple on the way.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -49,8 +49,8 @@ class Local(NamedTuple):
 def new_local(m: int, k: int, groups: int) -> Local:
     """Room for rebuilds of so many groups, and one more."""
     most, room = groups * (2 * k - 1), groups + 1
-    if most > PLACES:
-        raise ValueError(f"{groups} groups of k = {k} can have {most} records; a rebuild has up to {PLACES}.")
+    if most > PLACES or room * BLINKS > 64:
+        raise ValueError(f"{groups} groups with {most} records; a rebuild has up to 9 with {PLACES}.")
     by_pairs = most if k < LARGE else 1
     sums = np.zeros((room, most))
     return Local(
@@ -311,8 +311,7 @@ def cheapest_group(local: Local, groups: int, limit: int, seed: Array) -> int:
 def choose(local: Local, g: int, records: int, k: int) -> None:
     """The record without a group that costs g least; there must be one.
 
-    What is compared are whole numbers, of which many are at one time: the bits of a sum, the last of which say
-    whose it is.
+    The bits of a sum, with the record in the last of them, are compared as whole numbers: several at a time.
     """
     found = LAST
     for y in range(records):

@@ -19,7 +19,7 @@ import numpy as np
 from shoal.kernels.compiled import folded, inner
 from shoal.kernels.local import LARGE, Local, drop, enter, leave, measure, put
 
-_T = 0.75
+_T = 0.75  # at k = 3 less rules out more, from k = 10 on more does
 _OF_X, _OF_Y = 1.0 + _T, 1.0 + 1.0 / _T
 _CHANGES = 40  # for each record, at most
 

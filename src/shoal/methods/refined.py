@@ -43,6 +43,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _SWEEPS = 4  # exchange rounds, at most
+_PASSES = 20  # of chains and cycles at the end of a search, at most
 _REGION = 5_000  # records that are annealed together
 _ANNEALED = 200_000  # records beyond which the default is exchanges alone
 _SEARCHES = 2  # of one region at a time
@@ -452,7 +453,18 @@ class Improvement:
             if n == len(self.X) and state.value[1] < best:
                 best = float(state.value[1])
                 self.offer(compact(state.best), "annealing")
-        return Found(swept(X, k, compact(state.best)), snapshots)
+        return Found(self.chained(X, swept(X, k, compact(state.best))), snapshots)
+
+    def chained(self, X: Float, labels: Int) -> Int:
+        """The groups after chains and cycles of up to six records."""
+        from shoal.kernels.cycles import close_cycles, new_found, new_graph
+
+        graph, found = new_graph(X, compact(labels)), new_found(len(X))
+        least = 1e-12 * sse_of(X, labels)
+        for _ in range(_PASSES):
+            if self.over() or close_cycles(graph, found, self.k, least) == 0:
+                break
+        return graph.label
 
     def in_order(
         self, work: Callable[[int, int], Found], tasks: list[tuple[int, int]]
