@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, folded, inner, kernel
+from shoal.kernels.exact import squared_distance
+from shoal.kernels.recreate import file_in
 
 LENGTH = 6  # records of a chain or cycle
 GROUPS = 16  # near groups of a record, whose places are looked at
@@ -73,16 +75,6 @@ def new_found(n: int) -> Found:
     return Found(np.zeros(n), np.zeros((n, LENGTH), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64))
 
 
-@folded
-def distance(a: Array, b: Array) -> float:
-    """The squared distance of two points."""
-    total = 0.0
-    for j in range(a.size):
-        difference = a[j] - b[j]
-        total += difference * difference
-    return total
-
-
 @inner
 def prepare(graph: Graph) -> None:
     """Members, centroids, near groups and arcs from the labels."""
@@ -105,27 +97,15 @@ def prepare(graph: Graph) -> None:
         g = graph.label[i]
         graph.member[filled[g]] = i
         filled[g] += 1
-        graph.own[i] = distance(graph.rows[i], graph.centre[g])
+        graph.own[i] = squared_distance(graph.rows, i, graph.centre[g])
     for i in range(n):
         graph.near[i] = -1
         graph.reach[i] = np.inf
         for g in range(groups):
             if g != graph.label[i]:
-                insert(graph.near[i], graph.reach[i], g, distance(graph.rows[i], graph.centre[g]))
+                file_in(graph.near[i], graph.reach[i], g, squared_distance(graph.rows, i, graph.centre[g]))
     for i in range(n):
         list_arcs(graph, i)
-
-
-@folded
-def insert(ids: Array, values: Array, new: int, value: float) -> None:
-    """Put a value where it belongs among the lowest, if it does."""
-    place = values.size
-    while place > 0 and value < values[place - 1]:
-        place -= 1
-    for p in range(values.size - 1, place, -1):
-        values[p], ids[p] = values[p - 1], ids[p - 1]
-    if place < values.size:
-        values[place], ids[place] = value, new
 
 
 @inner
@@ -138,8 +118,9 @@ def list_arcs(graph: Graph, x: int) -> None:
             break
         for slot in range(graph.start[g], graph.start[g + 1]):
             y = graph.member[slot]
-            change = graph.reach[x, c] - graph.own[y] - distance(graph.rows[x], graph.rows[y]) / graph.size[g]
-            insert(graph.place[x], graph.cost[x], y, change)
+            apart = squared_distance(graph.rows, x, graph.rows[y])
+            change = graph.reach[x, c] - graph.own[y] - apart / graph.size[g]
+            file_in(graph.place[x], graph.cost[x], y, change)
 
 
 @folded
@@ -177,8 +158,9 @@ def follow(graph: Graph, found: Found, s: int, k: int, least: float) -> None:
                             change = sofar + graph.reach[x, c] * graph.size[g] / (graph.size[g] + 1)
                             note(found, s, path, length, g, change)
                 elif length > 1:
-                    change = sofar + distance(graph.rows[x], graph.centre[home]) - graph.own[s]
-                    note(found, s, path, length, -1, change - distance(graph.rows[x], graph.rows[s]) / size)
+                    apart = squared_distance(graph.rows, x, graph.rows[s])
+                    change = sofar + squared_distance(graph.rows, x, graph.centre[home]) - graph.own[s]
+                    note(found, s, path, length, -1, change - apart / size)
             p = following[length - 1]
             if length == LENGTH or p == ARCS or sofar + graph.cost[x, p] >= -least or visits > VISITS:
                 length -= 1
