@@ -82,17 +82,17 @@ def best_change(local: Local, h: int, g: int, k: int, least: float) -> tuple[int
         less_h, less_g = local.pairs[h] * by_h * by_h, local.pairs[g] * by_g * by_g
     delta, one, two = -least, -1, -1
     if a > k and b < 2 * k - 1:
-        leave, enter = a / (a - 1.0), b / (b + 1.0)
+        out, into = a / (a - 1.0), b / (b + 1.0)
         for p in range(a):
             x = local.members[h, p]
-            change = (local.sums[g, x] * by_g - less_g) * enter - (local.sums[h, x] * by_h - less_h) * leave
+            change = (local.sums[g, x] * by_g - less_g) * into - (local.sums[h, x] * by_h - less_h) * out
             if change < delta:
                 delta, one = change, p
     if b > k and a < 2 * k - 1:
-        leave, enter = b / (b - 1.0), a / (a + 1.0)
+        out, into = b / (b - 1.0), a / (a + 1.0)
         for q in range(b):
             y = local.members[g, q]
-            change = (local.sums[h, y] * by_h - less_h) * enter - (local.sums[g, y] * by_g - less_g) * leave
+            change = (local.sums[h, y] * by_h - less_h) * into - (local.sums[g, y] * by_g - less_g) * out
             if change < delta:
                 delta, one, two = change, -1, q
     lowest = np.inf
