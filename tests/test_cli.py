@@ -218,6 +218,14 @@ BAD = {
         "anonymize people.csv -k 2 -q age -c age -o out.csv",
         "column 'age' has two roles",
     ),
+    "a column listed twice": (
+        "anonymize people.csv -k 2 -q age,age -o out.csv",
+        "column 'age' is listed twice as a quasi-identifier",
+    ),
+    "two columns that are no numbers": (
+        "anonymize people.csv -k 2 -q diagnosis,age,name -o out.csv",
+        "turn it into numbers or leave it out of the quasi-identifiers; also quasi-identifier 'name' holds text",
+    ),
     "no quasi-identifier": ("anonymize people.csv -k 2 -o out.csv", "no quasi-identifier"),
     "text": (
         "anonymize people.csv -k 2 -q diagnosis -o out.csv",

@@ -1,4 +1,6 @@
-from shoal.errors import ShoalError, nearest_name, no_column, some
+import pytest
+
+from shoal.errors import MOST_REASONS, ShoalError, for_each, nearest_name, no_column, some
 
 
 def test_a_close_name_is_suggested_whatever_its_case():
@@ -14,3 +16,19 @@ def test_a_missing_column_lists_what_there_is():
 def test_long_lists_are_cut():
     assert some(range(7)) == "0, 1, 2, 3, 4 and 2 more"
     assert some([1, 2]) == "1, 2"
+
+
+def test_what_is_wrong_with_several_columns_is_said_at_once():
+    def work(name):
+        if name != "good":
+            raise ShoalError(f"{name} is bad")
+        return name
+
+    assert for_each(["good"], ["good"], work) == ["good"]
+    with pytest.raises(ShoalError, match="^a is bad$"):
+        for_each(["good", "a"], ["good", "a"], work)
+    with pytest.raises(ShoalError, match="^a is bad; also b is bad$"):
+        for_each(["a", "good", "b"], ["a", "good", "b"], work)
+    many = [f"x{number}" for number in range(MOST_REASONS + 2)]
+    with pytest.raises(ShoalError, match="; also x9 is bad; and the like in 'x10', 'x11'$"):
+        for_each(many, many, work)

@@ -90,3 +90,15 @@ def test_points_are_finite_and_every_group_gets_one_value(sample):
             assert len(values.native()) == len(values.text()) == len(values.raw) == partition.n_groups
             if name in space.constant and not exact:
                 assert set(values.native()) == set(columns[name])
+
+
+def test_every_quasi_identifier_that_cannot_be_one_is_named_with_its_reason():
+    table = pd.DataFrame({"a": [1.0, None], "b": ["x", "y"], "c": [1, 2], "d": [float("inf"), 1.0]})
+    with pytest.raises(ShoalError) as caught:
+        Space.of(Table.of(table, Roles.of(list("abcd"))))
+    assert str(caught.value) == (
+        "quasi-identifier 'a' holds missing values (row 2); fill them in or take those records out; "
+        "also column 'b' holds text, not numbers (row 1: 'x'); turn it into numbers or leave it out of the "
+        "quasi-identifiers; "
+        "also quasi-identifier 'd' holds infinity (row 1); take those records out or cap the values"
+    )

@@ -1,12 +1,18 @@
+import re
 import warnings
+from datetime import date
 from fractions import Fraction
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
+import shoal
+import shoal.files
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.table import Roles, Table, arrow_of
 
@@ -54,7 +60,17 @@ def test_polars_dtypes_stay(dtype):
     assert released(Table.of(data, Roles.of("x")))["x"].dtype == data["x"].dtype
 
 
-@pytest.mark.parametrize("dtype", [pa.int8(), pa.uint64(), pa.float32(), pa.decimal128(10, 2), pa.bool_()])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pa.int8(),
+        pa.uint64(),
+        pa.float32(),
+        pa.decimal128(10, 2),
+        pa.decimal256(50, 2),
+        pa.bool_(),
+    ],
+)
 def test_arrow_types_stay(dtype):
     data = pa.table({"x": pa.array([1, 0, 1, 1], pa.int8()).cast(dtype)})
     assert released(Table.of(data, Roles.of("x")))["x"].type == dtype
@@ -94,8 +110,13 @@ def test_the_table_that_came_in_is_not_changed(people):
     [
         (Roles.of(None), "no quasi-identifier"),
         (Roles.of(["aeg"]), "there is no column 'aeg'; did you mean 'age'"),
-        (Roles.of(["age"], ["age"]), "column 'age' has two roles"),
-        (Roles.of(["age", "age"]), "column 'age' has two roles"),
+        (Roles.of(["age"], ["age"]), "column 'age' has two roles, it is a quasi-identifier and confidential"),
+        (Roles.of(["age", "age"]), "column 'age' is listed twice as a quasi-identifier; list it once"),
+        (Roles.of(["age"], ["name", "name", "name"]), "column 'name' is listed 3 times as confidential"),
+        (
+            Roles.of(["aeg", "wieght"], ["zzzzzz"]),
+            r"no columns 'aeg' \(did you mean 'age'\?\), 'wieght' \(did you mean 'weight'\?\) and 'zzzzzz'; there are 'name'",
+        ),
         (Roles.of(["age"], ["zzzzzz"]), "there is no column 'zzzzzz'; there are 'name'"),
     ],
 )
@@ -106,8 +127,21 @@ def test_wrong_roles_are_errors(people, roles, message):
 
 def test_tables_that_are_none_are_errors(people):
     for data, message in [
-        (np.zeros((3, 2)), "ndarray is not a table"),
-        (pl.LazyFrame(people), "call collect"),
+        (
+            np.zeros((3, 2)),
+            r"ndarray is not a table; give its columns names first.*pandas.DataFrame\(data, columns",
+        ),
+        (people, r"dict is not a table; make one of it first.*pandas.DataFrame\(data\)"),
+        ([{"age": 1}], r"list is not a table; make one of it first.*pandas.DataFrame\(data\)"),
+        (5, "int is not a table; give a pandas, polars or pyarrow table"),
+        (pd.Series([1, 2], name="age"), r"Series is not a table; it is a single column.*to_frame\(\)"),
+        (pl.Series("age", [1, 2]), r"Series is not a table; it is a single column.*to_frame\(\)"),
+        (pa.chunked_array([[1, 2]]), "ChunkedArray is not a table; it is a single column"),
+        (pl.LazyFrame(people).select("nobody"), "the records of this LazyFrame cannot be read: .*nobody"),
+        (
+            pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("age", "first"), ("age", "last")])),
+            r"names of several levels, such as \('age', 'first'\); flatten them first.*'_'.join",
+        ),
         (pd.DataFrame([[1, 2]], columns=["age", "age"]), "two columns of the same name: 'age'"),
         (pa.table([[1], [2]], names=["age", "age"]), "two columns of the same name: 'age'"),
         (pd.DataFrame({0: [1]}), "column names must be text, not 0"),
@@ -115,6 +149,39 @@ def test_tables_that_are_none_are_errors(people):
     ]:
         with pytest.raises(ShoalError, match=message):
             Table.of(data, Roles.of("age"))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda table: table.to_batches()[0],
+        lambda table: pa.RecordBatchReader.from_batches(table.schema, table.to_batches()),
+        lambda table: type(
+            "Relation", (), {"__arrow_c_stream__": lambda self, asked=None: table.__arrow_c_stream__(asked)}
+        )(),
+        lambda table: nw.from_native(table),
+    ],
+)
+def test_whatever_hands_its_records_on_by_arrow_comes_back_as_an_arrow_table(people, form):
+    out = released(Table.of(form(pa.table(people)), ROLES))
+    assert isinstance(out, pa.Table)
+    assert out["diagnosis"].to_pylist() == people["diagnosis"]
+
+
+def test_a_relation_of_duckdb_comes_back_as_an_arrow_table(people):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    connection.register("people", pa.table(people))
+    relation = connection.sql("select name, age, weight, diagnosis from people where age > 0")
+    out = released(Table.of(relation, ROLES))
+    assert isinstance(out, pa.Table)
+    assert out["age"].to_pylist() == [45] * 7
+
+
+def test_a_lazy_table_is_collected(people):
+    out = released(Table.of(pl.LazyFrame(people).filter(pl.col("age") > 0), ROLES))
+    assert isinstance(out, pl.DataFrame)
+    assert out["diagnosis"].to_list() == people["diagnosis"]
 
 
 def test_a_table_with_all_roles_given_warns_of_nothing(people):
@@ -138,6 +205,74 @@ def test_what_the_caller_does_to_the_table_later_does_not_matter(people):
 def test_64_bit_integers_come_back_in_any_kind(kind, values):
     out = released(Table.of(kind({"x": values}), Roles.of("x")))
     assert str(out["x"][0]) == str(round(Fraction(sum(values), 2)))
+
+
+def categories(values, *more):
+    return pd.Series(
+        pd.Categorical(values, categories=pd.Index([*dict.fromkeys(values), *more], tupleize_cols=False))
+    )
+
+
+ODD = {
+    "intervals": pd.cut(pd.Series([1, 2, 3, 4]), 2),
+    "intervals with a gap": pd.cut(pd.Series([1, 2, 3, 4]), [1, 3, 9]),
+    "categories of tuples": categories([(1, 2), (3, 4), (1, 2), (3, 4)]),
+    "categories of dates": categories([date(2020, 1, day) for day in (1, 2, 1, 2)]),
+    "categories of all sorts": categories([1, "a", 1, "a"]),
+    "an interval each": pd.Series(pd.arrays.IntervalArray.from_breaks(range(5))),
+    "periods": pd.Series(pd.period_range("2020-01", periods=4, freq="M")),
+    "sparse": pd.Series(pd.arrays.SparseArray([0, 0, 1, 0])),
+    "objects": pd.Series([1, "a", (1, 2), {"a": 1}], dtype=object),
+    "complex": pd.Series([1j, 2j, 3j, 4j]),
+    "sets": pd.Series([{1}, {2}, {1, 2}, {3}]),
+    "durations": pd.Series(pd.to_timedelta([1, 2, 3, 4], unit="s")),
+}
+
+
+@pytest.mark.parametrize("column", ODD.values(), ids=ODD)
+def test_columns_of_any_type_are_released_as_they_are_and_cannot_be_quasi_identifiers(column, tmp_path):
+    data = pd.DataFrame({"x": [1, 2, 3, 4], "odd": column})
+    release = shoal.anonymize(data, 2, "x", "odd")
+    pd.testing.assert_series_equal(release.table["odd"], data["odd"])
+    assert release.verified_k >= 2
+    release.write(tmp_path / "t.csv")
+    written = pa.csv.read_csv(tmp_path / "t.csv")["odd"].cast(pa.string()).to_pylist()
+    assert written == ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
+    with pytest.raises(ShoalError, match="'odd' (holds|of type)"):
+        shoal.anonymize(data, 2, ["x", "odd"])
+
+
+@pytest.mark.parametrize("column", ODD.values(), ids=ODD)
+def test_columns_of_any_type_can_be_looked_at(column):
+    found = shoal.inspect(pd.DataFrame({"x": [1, 2, 3, 4], "odd": column})).columns[1]
+    assert found.distinct == column.dropna().astype(str).nunique()
+    assert found.missing == column.isna().sum()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("intervals", "struct<left: double, right: double>"),
+        ("categories of tuples", "list<.*: int64>"),
+        ("sparse", "int64"),
+    ],
+)
+def test_odd_columns_go_to_parquet_and_arrow_where_there_is_a_type_for_them(name, kind, tmp_path):
+    release = shoal.anonymize(pd.DataFrame({"x": [1, 2, 3, 4], "odd": ODD[name]}), 2, "x", "odd")
+    for path in (tmp_path / "t.parquet", tmp_path / "t.arrow"):
+        release.write(path)
+        stored = shoal.files.read(path).table["odd"].type
+        assert re.fullmatch(kind, str(getattr(stored, "storage_type", stored)))
+
+
+def test_unused_categories_of_any_kind_are_warned_of():
+    listed = pa.DictionaryArray.from_arrays([0, 1], [["a"], ["b"], ["Zebulon"]])
+    for data in (
+        pd.DataFrame({"x": [1, 2], "c": categories([(1, 2), (3, 4)], (5, 6))}),
+        pa.table({"x": [1, 2], "c": listed}),
+    ):
+        with pytest.warns(ShoalWarning, match="categories that no record has .*'c'"):
+            Table.of(data, Roles.of("x", "c"))
 
 
 def test_unused_categories_are_warned_of():

@@ -1,7 +1,13 @@
 """What Shoal says when something is wrong: one line that names the cause and the cure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+MOST_REASONS = 10  # columns whose errors stand in full in one line; of the others it has the names
 
 
 class ShoalError(ValueError):
@@ -12,12 +18,17 @@ class ShoalWarning(UserWarning):
     """Something the owner of the table should know before handing the release on."""
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str:
-    """'; did you mean ...?' for a name that is not among the known ones, or nothing."""
-    known = list(known)
+def nearest(name: str, known: Iterable[str]) -> str:
+    """'did you mean ...?' for a name that is not among the known ones, or nothing."""
     folded = {candidate.strip().casefold(): candidate for candidate in known}
     close = get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.6)
-    return f"; did you mean {folded[close[0]]!r}?" if close else ""
+    return f"did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """The same, to be put after what is wrong."""
+    hint = nearest(name, known)
+    return f"; {hint}" if hint else ""
 
 
 def no_column(name: str, columns: Iterable[str]) -> ShoalError:
@@ -25,6 +36,36 @@ def no_column(name: str, columns: Iterable[str]) -> ShoalError:
     columns = list(columns)
     hint = nearest_name(name, columns) or f"; there are {some(map(repr, columns), 10)}"
     return ShoalError(f"there is no column {name!r}{hint}")
+
+
+def no_columns(names: Iterable[str], columns: Iterable[str]) -> ShoalError:
+    """The same for one column or more."""
+    names, columns = list(names), list(columns)
+    if len(names) == 1:
+        return no_column(names[0], columns)
+    hints = [nearest(name, columns) for name in names]
+    listed = [f"{name!r}{f' ({hint})' if hint else ''}" for name, hint in zip(names, hints, strict=True)]
+    return ShoalError(
+        f"there are no columns {', '.join(listed[:-1])} and {listed[-1]}; there are {some(map(repr, columns), 10)}"
+    )
+
+
+def for_each(names: Iterable[str], items: Iterable[Item], work: Callable[[Item], Found]) -> list[Found]:
+    """What some work makes of each item; whatever is wrong with several of them is said at once."""
+    found: list[Found] = []
+    wrong: list[tuple[str, ShoalError]] = []
+    for name, item in zip(names, items, strict=True):
+        try:
+            found.append(work(item))
+        except ShoalError as error:
+            wrong.append((name, error))
+    if len(wrong) == 1:
+        raise wrong[0][1]
+    if wrong:
+        said = "; also ".join(str(error) for _, error in wrong[:MOST_REASONS])
+        more = [repr(name) for name, _ in wrong[MOST_REASONS:]]
+        raise ShoalError(said + (f"; and the like in {', '.join(more)}" if more else ""))
+    return found
 
 
 def some(items: Iterable[object], most: int = 5) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.arrays import shown
 from shoal.files import Source, read
 from shoal.privacy import k_anonymity
 from shoal.table import arrow_of, is_text
@@ -71,20 +72,20 @@ def inspect(data: Any, **dialect: Any) -> Inspection:
     Suggestions come from names and values; the owner of the table decides.
     """
     source = read(data, **dialect) if isinstance(data, (str, os.PathLike)) else data
-    table = source.table if isinstance(source, Source) else arrow_of(data)
+    table = source.table if isinstance(source, Source) else arrow_of(data, to_look_at=True)
     columns = tuple(profile(name, table[name]) for name in table.column_names)
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     unique = None
     if quasi and table.num_rows:
-        unique = int((k_anonymity(table, quasi).sizes == 1).sum())
+        known = pa.table({name: shown(table[name]) for name in quasi})
+        unique = int((k_anonymity(known, quasi).sizes == 1).sum())
     return Inspection(table.num_rows, columns, unique)
 
 
 def profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
     """One column."""
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = pc.cast(column, kind.value_type)
+    column = shown(column)
     missing = column.null_count
     if is_text(column.type):
         missing += pc.sum(pc.equal(column, "")).as_py() or 0
@@ -98,11 +99,8 @@ def profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
 
 
 def distinct_values(column: pa.ChunkedArray) -> int:
-    """How many different values a column has; lists and structures count by what they show."""
-    try:
-        return int(pc.count_distinct(column).as_py())
-    except pa.ArrowNotImplementedError:
-        return len({repr(value) for value in column.to_pylist()})
+    """How many different values a column has."""
+    return int(pc.count_distinct(column).as_py())
 
 
 def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role, str]:

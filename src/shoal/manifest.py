@@ -17,7 +17,7 @@ from shoal.measures import InformationLoss
 from shoal.methods import Microaggregator
 from shoal.partition import Partition
 from shoal.scale import Auto
-from shoal.table import Roles, Table
+from shoal.table import Roles, Table, type_name
 
 Manifest = dict[str, Any]
 
@@ -119,7 +119,7 @@ def hash_of_values(table: Table) -> str:
     digest = hashlib.sha256()
     for name in table.frame.columns:
         column = table.frame[name]
-        digest.update(repr((name, str(column.dtype))).encode())
+        digest.update(repr((name, type_name(column))).encode())
         try:
             batch = pa.record_batch([pa.array(column.to_arrow())], names=["values"])
             digest.update(batch.serialize())

@@ -75,7 +75,10 @@ class Numbers(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Numbers):
-    """Whole units: record i has the value (origin + offsets[i]) / 10**decimals."""
+    """Whole units: record i has the value (origin + offsets[i]) / 10**decimals.
+
+    The decimals are below 0 where the units are tens, hundreds and so on, as in some types of Arrow.
+    """
 
     origin: int
     offsets: NDArray[Any]  # int64, or Python integers where the range needs more than 62 bits
@@ -100,7 +103,7 @@ class Fixed(Numbers):
     @property
     def unit(self) -> float:  # type: ignore[override]
         """One step, in the column's own units."""
-        return float(self.step / 10**self.decimals)
+        return float(self.step / Fraction(10) ** self.decimals)
 
     def raw(self) -> Float:
         """Steps above the lowest number: the same for 0.3 and 0.30, for metres and for millimetres."""
@@ -108,7 +111,8 @@ class Fixed(Numbers):
 
     def floats(self) -> Float:
         """To the nearest double."""
-        return np.asarray(self._units(self.offsets) / 10**self.decimals, dtype=np.float64)
+        units = in_ones(self._units(self.offsets), self.decimals)
+        return np.asarray(units / 10 ** max(0, self.decimals), dtype=np.float64)
 
     def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
         """The mean or median of each group, to the nearest unit (ties to even) unless exact."""
@@ -118,7 +122,8 @@ class Fixed(Numbers):
             total, parts = doubled_medians(self.offsets, order, starts), np.full(len(starts) - 1, 2)
         if exact:
             whole = self.origin * parts.astype(object) + total.astype(object)
-            values = (whole / (parts.astype(object) * 10**self.decimals)).astype(np.float64)
+            whole = in_ones(whole, self.decimals)
+            values = (whole / (parts.astype(object) * 10 ** max(0, self.decimals))).astype(np.float64)
             return RealValues(values, self._raw_of(values))
         return self.released(nearest_even(total, parts, self.origin))
 
@@ -134,7 +139,7 @@ class Fixed(Numbers):
 
     def _raw_of(self, values: Float) -> Float:
         """Doubles as coordinates, without cancellation."""
-        scale = Fraction(10**self.decimals)
+        scale = Fraction(10) ** self.decimals
         return np.array([float((Fraction(v) * scale - self.origin) / self.step) for v in values.tolist()])
 
 
@@ -165,8 +170,8 @@ class FixedValues(CommonValues):
 
     def _digits(self, decimal_sign: str, width: int) -> list[str]:
         decimals = self.numbers.decimals
-        if decimals == 0:
-            return [f"{unit:0{width}d}" for unit in self.units]
+        if decimals <= 0:
+            return [f"{unit:0{width}d}" for unit in in_ones(self.units, decimals)]
         parts = [("-" if unit < 0 else "", *divmod(abs(unit), 10**decimals)) for unit in self.units]
         return [f"{sign}{whole}{decimal_sign}{rest:0{decimals}d}" for sign, whole, rest in parts]
 
@@ -229,6 +234,11 @@ class RealValues(CommonValues):
         return [str(value).replace(".", decimal_sign) for value in self.values]
 
 
+def in_ones(units: NDArray[Any], decimals: int) -> NDArray[Any]:
+    """Units of tens, hundreds and so on as ones; smaller units as they are."""
+    return units if decimals >= 0 else np.asarray(units.astype(object) * 10**-decimals)
+
+
 def sums(values: NDArray[Any], starts: Int) -> NDArray[Any]:
     """The exact sum of each stretch values[starts[g]:starts[g + 1]] of non-negative whole numbers."""
     if values.dtype != object and int(values.max()) * int(np.diff(starts).max()) >= _SAFE:
@@ -260,9 +270,13 @@ def nearest_even(numerator: NDArray[Any], denominator: Int, origin: int) -> NDAr
 def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
     """The numbers of a dataframe's column, or an error that names it and the rows that are in the way."""
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    dtype = series.dtype
+    if scale_of(series) is None:
+        refuse_type(name, series)
     if missing.any():
         raise missing_error(name, missing)
+    if (scale := scale_of(series)) is not None:
+        return from_objects(name, series.to_list(), scale)
+    dtype = series.dtype
     if dtype == nw.Boolean:
         return Fixed.of(np.asarray(series.to_numpy()).astype(np.uint8), 0, "boolean")
     if dtype == nw.Decimal:
@@ -273,8 +287,12 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
         return Fixed.of(np.asarray(series.to_numpy()), 0, "integer")
     if dtype.is_float():
         return from_floats(name, np.asarray(series.to_numpy()))
-    if dtype == nw.Object:
-        return from_objects(name, series.to_list())
+    return from_objects(name, series.to_list())
+
+
+def refuse_type(name: str, series: "nw.Series[Any]") -> None:
+    """Whatever its values are, a column of some types cannot be a quasi-identifier."""
+    dtype = series.dtype
     if dtype.is_temporal():
         raise ShoalError(
             f"column {name!r} holds dates or times ({dtype}), which cannot be a quasi-identifier yet; "
@@ -286,15 +304,38 @@ def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
             "turn it into numbers or leave it out of the quasi-identifiers"
         )
     if dtype == nw.String:
+        shown = ((row, text) for row, text in enumerate(series.to_list(), 1) if isinstance(text, str))
+        row, text = next(shown, (1, ""))
         raise ShoalError(
-            f"column {name!r} holds text, not numbers (row 1: {str(series[0])!r}); "
+            f"column {name!r} holds text, not numbers (row {row}: {text!r}); "
             "turn it into numbers or leave it out of the quasi-identifiers"
         )
-    raise ShoalError(f"column {name!r} of type {dtype} cannot be a quasi-identifier; turn it into numbers first")
+    if not dtype.is_numeric() and dtype not in (nw.Boolean, nw.Object):
+        called = arrow_type(series) or getattr(series.to_native(), "dtype", dtype)
+        raise ShoalError(
+            f"column {name!r} of type {called} cannot be a quasi-identifier; "
+            "turn it into a plain column of numbers first"
+        )
 
 
-def from_objects(name: str, values: list[Any]) -> Numbers:
-    """From Python objects: booleans, integers, decimals or floats, not mixed with anything else."""
+def arrow_type(series: "nw.Series[Any]") -> pa.DataType | None:
+    """The Arrow type of a column of an Arrow table, or of a pandas column that stands on Arrow."""
+    native = series.to_native()
+    held = getattr(getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None))
+    return held if isinstance(held, pa.DataType) else None
+
+
+def scale_of(series: "nw.Series[Any]") -> int | None:
+    """The decimals of a column of Arrow's decimals, of which narwhals does not know all types; None for others."""
+    kind = arrow_type(series)
+    return int(kind.scale) if kind is not None and pa.types.is_decimal(kind) else None
+
+
+def from_objects(name: str, values: list[Any], scale: int = 0) -> Numbers:
+    """From Python objects: booleans, integers, decimals or floats, not mixed with anything else.
+
+    A `scale` below 0 says that decimals are in units of tens, hundreds and so on, and stay so.
+    """
     kinds = {bool if isinstance(v, (bool, np.bool_)) else type(v) for v in values}
     if all(issubclass(kind, (bool, np.bool_)) for kind in kinds):
         return Fixed.of(np.array(values, np.uint8), 0, "boolean")
@@ -306,7 +347,7 @@ def from_objects(name: str, values: list[Any]) -> Numbers:
         if special.any():
             raise rows_error(name, "infinity or NaN", special, "take those records out")
         refuse_long(name, np.array([len(f"{v:f}") for v in values]))
-        return from_decimals(values)
+        return from_decimals(values, min(0, scale))
     if all(issubclass(kind, (int, float, np.integer, np.floating)) and kind is not bool for kind in kinds):
         return from_floats(name, np.array(values, np.float64))
     wrong = np.array([isinstance(v, bool) or not isinstance(v, (int, float, Decimal)) for v in values])
@@ -316,9 +357,9 @@ def from_objects(name: str, values: list[Any]) -> Numbers:
     raise rows_error(name, f"text or other objects such as {first!r}", wrong, "turn it into numbers first")
 
 
-def from_decimals(values: list[Decimal]) -> Fixed:
-    """From finite decimals, with as many decimals as the most precise of them has."""
-    decimals = max(0, *(-int(v.as_tuple().exponent) for v in values))
+def from_decimals(values: list[Decimal], least: int = 0) -> Fixed:
+    """From finite decimals, with as many decimals as the most precise of them has, or the least asked for."""
+    decimals = max(least, *(-int(v.as_tuple().exponent) for v in values))
     with localcontext() as context:
         context.prec = 10_000
         units = np.array([int(v.scaleb(decimals)) for v in values], object)

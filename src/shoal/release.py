@@ -28,7 +28,7 @@ from shoal.numeric import CommonValues, number_pattern
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.space import Space
-from shoal.table import Table, arrow_of
+from shoal.table import Table, arrow_of, framed, texts
 from shoal.verification import Verification, verify
 
 Int = NDArray[np.int64]
@@ -74,7 +74,8 @@ class Release:
     @cached_property
     def verified_k(self) -> int:
         """The smallest group of the released table, counted on its values."""
-        return k_anonymity(arrow_of(self._released()), self.original.roles.quasi_identifiers).k
+        names = self.original.roles.quasi_identifiers
+        return k_anonymity(arrow_of(framed(self._released()).select(*names)), names).k
 
     def _released(self) -> Any:
         """Made anew for each use: whoever changes `table` changes their copy."""
@@ -200,9 +201,7 @@ def column_text(table: Table, name: str) -> list[str]:
     if table.source and table.source.text is not None:
         kept: list[str] = table.source.text[name].to_pylist()
         return kept
-    column = table.frame[name]
-    missing = column.is_null().to_list()
-    return ["" if gap else str(value) for value, gap in zip(column.to_list(), missing, strict=True)]
+    return texts(table.frame[name])
 
 
 def manifest_path(target: Path) -> Path:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ShoalError, nearest_name
+from shoal.errors import ShoalError, for_each, nearest_name
 from shoal.numeric import Aggregate, CommonValues, Numbers
 from shoal.partition import LARGEST, Partition
 from shoal.table import Table
@@ -101,9 +101,11 @@ class Space:
         checked_scaling(scaling)
         names = table.roles.quasi_identifiers
         weighted = checked_weights(weights or {}, names)
-        attributes = tuple(
-            NumericAttribute.of(name, table.numbers(name), scaling, weighted[name]) for name in names
-        )
+
+        def attribute(name: str) -> Attribute:
+            return NumericAttribute.of(name, table.numbers(name), scaling, weighted[name])
+
+        attributes = tuple(for_each(names, names, attribute))
         return cls(attributes, points_of(attributes, len(table)))
 
     @property

@@ -9,17 +9,18 @@ came in.
 import os
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal import numeric
-from shoal.errors import ShoalError, ShoalWarning, no_column, some
+from shoal.errors import ShoalError, ShoalWarning, for_each, no_columns, some
 from shoal.files import Source, read
 
 Int = NDArray[np.int64]
@@ -48,12 +49,25 @@ class Roles:
                 f"out of {some(map(repr, columns), 10)}"
             )
         given = [*self.quasi_identifiers, *self.confidential, *self.identifiers]
-        for name in given:
-            if name not in columns:
-                raise no_column(name, columns)
-        twice = [name for name, count in Counter(given).items() if count > 1]
-        if twice:
-            raise ShoalError(f"column {twice[0]!r} has two roles; give it one")
+        each = list(dict.fromkeys(given))
+        if unknown := [name for name in each if name not in columns]:
+            raise no_columns(unknown, columns)
+        for_each(each, each, self._check_once)
+
+    def _check_once(self, name: str) -> None:
+        """A column has one role, and is listed there once."""
+        lists = {
+            "a quasi-identifier": self.quasi_identifiers,
+            "confidential": self.confidential,
+            "an identifier": self.identifiers,
+        }
+        has = [role for role, names in lists.items() if name in names]
+        if len(has) > 1:
+            many = "two" if len(has) == 2 else "three"
+            raise ShoalError(f"column {name!r} has {many} roles, it is {' and '.join(has)}; give it one")
+        if (count := lists[has[0]].count(name)) > 1:
+            often = "twice" if count == 2 else f"{count} times"
+            raise ShoalError(f"column {name!r} is listed {often} as {has[0]}; list it once")
 
     def others(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns without a role."""
@@ -138,12 +152,22 @@ def warn(message: str) -> None:
 
 def has_unused_categories(series: "nw.Series[Any]") -> bool:
     """Whether a column of categories has some that none of its records has."""
-    if series.dtype not in (nw.Categorical, nw.Enum):
+    native = series.to_native()
+    categories = getattr(getattr(native, "cat", None), "categories", None)
+    if categories is not None:  # pandas: anything can be a category there, also what Arrow has no type for
+        return bool(len(categories) > native.nunique())
+    kind = numeric.arrow_type(series)
+    if (series.dtype not in (nw.Categorical, nw.Enum)) if kind is None else not pa.types.is_dictionary(kind):
         return False
     values = series.to_arrow()
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
-    listed = {value for chunk in chunks for value in chunk.dictionary.to_pylist()}
-    return len(listed) > series.drop_nulls().n_unique()
+    listed = {repr(value) for chunk in chunks for value in chunk.dictionary.drop_null()}
+    return len(listed) > len({repr(value) for chunk in chunks for value in used_categories(chunk)})
+
+
+def used_categories(chunk: pa.DictionaryArray) -> pa.Array:
+    """The categories that some record has."""
+    return chunk.dictionary.take(chunk.indices.drop_null().unique()).drop_null()
 
 
 def names_of(names: Names) -> tuple[str, ...]:
@@ -159,22 +183,64 @@ def names_of(names: Names) -> tuple[str, ...]:
 
 def framed(data: Any) -> "nw.DataFrame[Any]":
     """Any dataframe behind one interface."""
-    if nw.dependencies.is_polars_lazyframe(data):
-        raise ShoalError("a lazy table has no records yet; call collect() on it first")
+    data = gathered(data)
     # Asked for before narwhals sees them: some dataframes can hold names that it cannot.
-    names = list(getattr(data, "column_names", getattr(data, "columns", ())))
+    check_names(list(getattr(data, "column_names", getattr(data, "columns", ()))))
+    try:
+        return nw.from_native(data, eager_only=True)
+    except TypeError:
+        raise no_table(data) from None
+
+
+def gathered(data: Any) -> Any:
+    """A table with its records: a lazy one is collected, one that is handed on by Arrow becomes an Arrow table."""
+    if isinstance(data, nw.DataFrame | nw.LazyFrame):
+        data = data.to_native()
+    lazy = nw.dependencies.is_polars_lazyframe(data)
+    by_arrow = hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch)
+    if not lazy and (nw.dependencies.is_into_dataframe(data) or not by_arrow):
+        return data
+    if nw.dependencies.is_into_series(data) or isinstance(data, pa.Array):
+        raise no_table(data)
+    try:
+        return data.collect() if lazy else pa.table(data)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever the library behind it says of a column or a file that is not there
+        said = str(error).split("\n", 1)[0]
+        raise ShoalError(f"the records of this {type(data).__name__} cannot be read: {said}") from error
+
+
+def check_names(names: Sequence[Any]) -> None:
+    """Every column has a name that is text, and that no other column has."""
+    several = next((name for name in names if isinstance(name, tuple)), None)
+    if several is not None:
+        raise ShoalError(
+            f"the columns have names of several levels, such as {several!r}; flatten them first, for example by "
+            "table.columns = ['_'.join(map(str, name)) for name in table.columns]"
+        )
     duplicates = [name for name, count in Counter(map(str, names)).items() if count > 1]
     if duplicates:
         raise ShoalError(f"two columns of the same name: {some(map(repr, duplicates))}; rename one")
     if not all(isinstance(name, str) for name in names):
         odd = next(name for name in names if not isinstance(name, str))
         raise ShoalError(f"column names must be text, not {odd!r}; rename the columns first")
-    try:
-        return nw.from_native(data, eager_only=True)
-    except TypeError:
-        raise ShoalError(
-            f"{type(data).__name__} is not a table; give a pandas, polars or pyarrow table or a file's path"
-        ) from None
+
+
+def no_table(data: Any) -> ShoalError:
+    """Something else was given where a table is wanted."""
+    called = type(data).__name__
+    if isinstance(data, Mapping):
+        cure = "make one of it first, for example by pandas.DataFrame(data) or pyarrow.table(data)"
+    elif isinstance(data, list | tuple):
+        cure = "make one of it first, for example by pandas.DataFrame(data) or polars.DataFrame(data)"
+    elif isinstance(data, np.ndarray):
+        cure = "give its columns names first, for example by pandas.DataFrame(data, columns=['age', 'height'])"
+    elif nw.dependencies.is_into_series(data) or isinstance(data, pa.Array):
+        cure = "it is a single column; put it into a table first, for example by to_frame()"
+    else:
+        cure = "give a pandas, polars or pyarrow table, what hands its records on by Arrow, or a file's path"
+    return ShoalError(f"{called} is not a table; {cure}")
 
 
 def is_counter(index: Any) -> bool:
@@ -182,24 +248,77 @@ def is_counter(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex"
 
 
-def arrow_of(data: Any) -> pa.Table:
-    """Any table as an Arrow table, without the index that pandas would hand along."""
+def arrow_of(data: Any, to_look_at: bool = False) -> pa.Table:
+    """Any table as an Arrow table, without the index that pandas would hand along.
+
+    A column that Arrow has no type for is an error; in a table that is only looked at, it is text.
+    """
     frame = framed(data)
     native = frame.to_native()
+    if nw.dependencies.is_pyarrow_table(native):
+        return native
     if nw.dependencies.is_pandas_dataframe(native):
         frame = nw.from_native(native.reset_index(drop=True), eager_only=True)
     columns = {}
     for name in frame.columns:
         try:
-            columns[name] = frame[name].to_arrow()
+            columns[name] = dense(frame[name]).to_arrow()
         except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
-            raise ShoalError(
-                f"column {name!r} has no type that Parquet and Arrow files know "
-                f"({str(error).splitlines()[0]}); write CSV or convert it first"
-            ) from None
-    if nw.dependencies.is_pyarrow_table(native):
-        return native
+            if not to_look_at:
+                raise ShoalError(
+                    f"column {name!r} has no type that Parquet and Arrow files know "
+                    f"({str(error).splitlines()[0]}); write CSV or convert it first"
+                ) from None
+        if to_look_at and (name not in columns or holds_extensions(columns[name].type)):
+            columns[name] = pa.array([text or None for text in texts(frame[name])], pa.string())
     return pa.table(columns)
+
+
+def holds_extensions(kind: pa.DataType) -> bool:
+    """Whether values are of a dataframe's own making, such as intervals, and look like something else in Arrow."""
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return isinstance(value, pa.BaseExtensionType)
+
+
+def type_name(series: "nw.Series[Any]") -> str:
+    """The name of a column's type; narwhals has none for decimals in units of tens or hundreds."""
+    try:
+        return str(series.dtype)
+    except ValueError:
+        return str(numeric.arrow_type(series))
+
+
+def dense(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """A sparse column of pandas as an ordinary one; any other as it is."""
+    sparse = getattr(series.to_native(), "sparse", None)
+    if sparse is None or not hasattr(sparse, "to_dense"):
+        return series
+    full: nw.Series[Any] = nw.from_native(sparse.to_dense(), series_only=True)
+    return full
+
+
+def texts(series: "nw.Series[Any]") -> list[str]:
+    """The values of a column as a text file shows them, missing ones as nothing."""
+    missing = series.is_null().to_list()
+    try:
+        values = series.to_list()
+    except (OverflowError, ValueError):  # a date that Python does not have
+        values = pc.cast(series.to_arrow(), pa.string()).to_pylist()
+    spelled = spelling_of(series)
+    return ["" if gap else spelled(value) for value, gap in zip(values, missing, strict=True)]
+
+
+def spelling_of(series: "nw.Series[Any]") -> Callable[[Any], str]:
+    """How a column spells a value: floats by the shortest text that reads back to them in their own precision."""
+    kind = numeric.arrow_type(series)
+    if kind is not None and pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    name = str(series.dtype if kind is None else kind)
+    if name in ("Float32", "float"):
+        return lambda value: str(np.float32(value))
+    if name in ("Float16", "halffloat"):
+        return lambda value: str(np.float16(value))
+    return "{:f}".format if name.lower().startswith("decimal") else str
 
 
 def column_like(

@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,71 @@ def people(n, seed=0):
             "room": rng.integers(0, 9, n),
         }
     )
+
+
+def decimals(digits, scale, bits=128):
+    kind = getattr(pa, f"decimal{bits}", None)
+    return kind and kind(digits, scale)  # an older Arrow has two kinds only
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.arrow", "t.parquet"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        decimals(9, -2),
+        decimals(50, 2, 256),
+        decimals(50, -2, 256),
+        decimals(9, 2, 32),
+        decimals(9, -2, 32),
+        decimals(9, 2, 64),
+    ],
+    ids=str,
+)
+def test_decimals_of_any_width_and_scale_are_averaged_and_keep_their_type(tmp_path, small_parts, kind, name):
+    if kind is None:
+        pytest.skip("this Arrow does not have the type")
+    units = [3, 5, 8, 12, -7, 9, 1, 0, 44, 45, 46, 50]
+    ones = [Decimal(unit).scaleb(-kind.scale) for unit in units]
+    table = pa.table({"x": pa.array(ones, kind), "y": pa.array(ones[::-1], kind)})
+    write(table, tmp_path / "in.arrow")
+    made = [
+        anonymize_file(
+            tmp_path / "in.arrow", tmp_path / f"{blocks}{name}", 3, "x", "y", blocks=blocks, method="mdav"
+        )
+        for blocks in (None, 1)
+    ]
+    assert made[0].path.read_bytes() == made[1].path.read_bytes()
+    if name == "t.csv":
+        lines = [line.split(",") for line in made[0].path.read_text().split()[1:]]
+        assert not any("E" in text for line in lines for text in line)
+        released, kept = [Decimal(x) for x, _ in lines], [Decimal(y) for _, y in lines]
+    else:
+        found = shoal.files.read(made[0].path).table
+        assert found["x"].type == found["y"].type
+        if name == "t.arrow" or kind.scale > 0:
+            assert found["x"].type == kind
+        released, kept = found["x"].to_pylist(), found["y"].to_pylist()
+    assert kept == ones[::-1]
+    labels = shoal.anonymize(table, 3, "x", "y", method="mdav").labels
+    for group in set(labels):
+        members = [unit for unit, label in zip(units, labels, strict=True) if label == group]
+        mean = Decimal(round(Fraction(sum(members), len(members)))).scaleb(-kind.scale)
+        assert {value for value, label in zip(released, labels, strict=True) if label == group} == {mean}
+
+
+def test_short_floats_are_written_with_the_digits_that_they_have(tmp_path, small_parts):
+    numbers = np.array([24.6, 0.1, 1e-7, 3.25, 1 / 3, 16777216, 24.6, 0.3], np.float32)
+    halves = (numbers / 2**9).astype(np.float16)
+    table = pa.table({"x": range(8), "y": numbers, "z": halves, "q": (np.arange(8) / 10).astype(np.float32)})
+    write(table, tmp_path / "in.parquet")
+    for blocks in (None, 1):
+        target = tmp_path / f"{blocks}.csv"
+        anonymize_file(tmp_path / "in.parquet", target, 4, ["x", "q"], ["y", "z"], blocks=blocks, method="mdav")
+        _, *lines = [line.split(",") for line in target.read_text().split()]
+        assert [line[1] for line in lines][:4] == ["24.6", "0.1", "1e-07", "3.25"]
+        assert np.array_equal(np.array([line[1] for line in lines], np.float32), numbers)
+        assert np.array_equal(np.array([line[2] for line in lines], np.float16), halves)
+        assert {len(line[3]) for line in lines} == {3}
 
 
 def write(table, path):

@@ -118,6 +118,14 @@ def test_what_is_no_number_is_an_error_that_names_column_and_row(tmp_path, parts
         scanned(tmp_path, path, ["x"])
 
 
+def test_every_column_that_cannot_be_a_quasi_identifier_is_named(tmp_path, parts_of_three):
+    (tmp_path / "in.csv").write_text("x,y,z\n1,1,1\n2,2,2\n3,3,3\n4,a,4\n,5,5\n")
+    with pytest.raises(
+        ShoalError, match=r"^quasi-identifier 'x' .* \(row 5\); fill .*; also quasi-identifier 'y' .*'a' \(row 4\)"
+    ):
+        scanned(tmp_path, tmp_path / "in.csv", ["x", "y", "z"])
+
+
 @pytest.mark.parametrize("values", [[1.0, 2.0, 3.0, None], [1.0, 2.0, 3.0, float("nan")], [1, 2, 3, None]])
 def test_missing_values_in_columns_with_types_too(tmp_path, parts_of_three, values):
     pyarrow.parquet.write_table(pa.table({"x": values}), tmp_path / "in.parquet")

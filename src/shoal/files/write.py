@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
+from shoal.arrays import decoded
 from shoal.errors import ShoalError
 from shoal.files.dialect import Dialect
 from shoal.files.read import SUFFIXES, Format
@@ -32,6 +33,7 @@ def format_of(path: Path) -> Format:
 
 def write(table: pa.Table, path: Path, as_format: Format) -> None:
     """Write an Arrow table as Parquet or Arrow IPC: its values and their types, nothing else."""
+    table = storable(table, as_format)
     if as_format == "arrow":  # its categories are one list for the whole file
         table = pa.table([trimmed(column) for column in table.columns], schema=bare_schema(table.schema))
     slices = (table.slice(start, GROUP) for start in range(0, table.num_rows, GROUP))
@@ -40,18 +42,61 @@ def write(table: pa.Table, path: Path, as_format: Format) -> None:
 
 def write_slices(slices: Iterable[pa.Table], schema: pa.Schema, path: Path, as_format: Format) -> None:
     """Write tables of GROUP records each, the last one of fewer; their chunks leave no trace in the bytes."""
-    bare = bare_schema(schema)
+    bare = bare_schema(
+        pa.schema([field.with_type(stored_type(field.type, as_format)) for field in schema], schema.metadata)
+    )
     with ExitStack() as stack:
         if as_format == "parquet":
+            check_types(bare)
             parquet = stack.enter_context(pyarrow.parquet.ParquetWriter(path, bare))
             for part in slices:
-                columns = [trimmed(column) for column in part.columns]
+                columns = [trimmed(column) for column in storable(part, as_format).columns]
                 parquet.write_table(pa.table(columns, schema=bare).combine_chunks(), GROUP)
         else:
             sink = stack.enter_context(pa.OSFile(str(path), "wb"))
             arrow = stack.enter_context(pa.ipc.new_file(sink, bare))
             for part in slices:
-                arrow.write_table(pa.table([fresh(column) for column in part.columns], schema=bare))
+                columns = [fresh(column) for column in storable(part, as_format).columns]
+                arrow.write_table(pa.table(columns, schema=bare))
+
+
+def storable(table: pa.Table, as_format: Format) -> pa.Table:
+    """The same values in types that a file can hold."""
+    for place, field in enumerate(table.schema):
+        kind = stored_type(field.type, as_format)
+        if kind != field.type:
+            table = table.set_column(place, field.with_type(kind), decoded(table.column(place)).cast(kind))
+    return table
+
+
+def stored_type(kind: pa.DataType, as_format: Format) -> pa.DataType:
+    """The type that a column of a type gets in a file: mostly the same.
+
+    Categories that are lists or extensions, such as intervals, are stored as values. Parquet has neither runs nor
+    decimals in units of tens or hundreds.
+    """
+    if pa.types.is_dictionary(kind):
+        value = kind.value_type
+        odd = pa.types.is_nested(value) or isinstance(value, pa.BaseExtensionType)
+        return stored_type(value, as_format) if odd else kind
+    if as_format == "parquet" and pa.types.is_run_end_encoded(kind):
+        return stored_type(kind.value_type, as_format)
+    if as_format == "parquet" and pa.types.is_decimal(kind) and kind.scale < 0:
+        digits = kind.precision - kind.scale
+        return pa.decimal128(digits, 0) if digits <= 38 else pa.decimal256(min(digits, 76), 0)
+    return kind
+
+
+def check_types(schema: pa.Schema) -> None:
+    """Parquet has a type for each column."""
+    for field in schema:
+        try:
+            pyarrow.parquet.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
+        except pa.ArrowNotImplementedError:
+            raise ShoalError(
+                f"column {field.name!r} of type {field.type} has no type that Parquet files know; "
+                "write CSV or convert it first"
+            ) from None
 
 
 def fresh(column: pa.ChunkedArray) -> pa.ChunkedArray:

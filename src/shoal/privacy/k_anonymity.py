@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.errors import ShoalError, no_column
+from shoal.arrays import plain
+from shoal.errors import ShoalError, no_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +60,8 @@ def check_names(quasi_identifiers: Sequence[str], columns: Sequence[str]) -> Non
     """There are quasi-identifiers, and each is a column."""
     if not quasi_identifiers:
         raise ShoalError("no quasi-identifier: name the columns by which somebody could recognise a person")
-    for name in quasi_identifiers:
-        if name not in columns:
-            raise no_column(name, columns)
+    if unknown := [name for name in dict.fromkeys(quasi_identifiers) if name not in columns]:
+        raise no_columns(unknown, columns)
 
 
 def codes_of(name: str, column: pa.ChunkedArray) -> NDArray[np.int64]:
@@ -71,10 +71,8 @@ def codes_of(name: str, column: pa.ChunkedArray) -> NDArray[np.int64]:
         bits = np.ascontiguousarray(floats).view(f"i{floats.dtype.itemsize}")
         missing = column.is_null().to_numpy(zero_copy_only=False)
         return np.asarray(np.unique(np.where(missing, 0, bits), return_inverse=True)[1] * 2 + missing)
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
     try:
-        encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
+        encoded = pc.dictionary_encode(plain(column), null_encoding="encode").combine_chunks()
     except pa.ArrowNotImplementedError:
         raise ShoalError(f"column {name!r} of type {column.type} cannot be a quasi-identifier") from None
     if isinstance(encoded, pa.ChunkedArray):

@@ -94,7 +94,7 @@ def part_of(table: Table, name: str, as_floats: bool) -> Part:
     if table.source is not None and table.source.text is not None:
         return part_of_text(table, name, table.source.text[name], as_floats)
     series = table.frame[name]
-    if series.dtype.is_float():
+    if numeric.scale_of(series) is None and series.dtype.is_float():
         missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
         if missing.any():
             raise numeric.missing_error(name, missing)
@@ -153,7 +153,7 @@ class Facts:
     kinds: set[Kind] = field(default_factory=set)
     parts: list[tuple[int, int, int]] = field(default_factory=list)  # records, origin, decimals
     highest: list[tuple[int, int]] = field(default_factory=list)  # by decimals
-    decimals: int = 0
+    decimals: int = -_ENDLESS
     shortest: int = _ENDLESS
     longest: int = 0
     filled: bool = False

@@ -32,7 +32,7 @@ from shoal.stream.source import DIALECT, Input, look, stamp
 from shoal.stream.spill import names_of
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
-from shoal.table import Names, Roles, framed, warn_of_others
+from shoal.table import Names, Roles, check_names, warn_of_others
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +253,7 @@ class Stream:
     def _scan(self, work: Work, source: Input, passes: Passes) -> None:
         names = self.roles.quasi_identifiers
         if source.format != "csv":
-            framed(source.schema().empty_table())  # names that no table can have
+            check_names(source.columns)
         weights = checked_weights(self.settings["weights"], names)
         warn_of_others(self.roles.others(source.columns))
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")

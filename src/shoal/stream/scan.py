@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.errors import for_each
 from shoal.files import Format, Source
 from shoal.files.read import matches_any
 from shoal.methods import Progress
 from shoal.numeric import RowsError, number_pattern
 from shoal.space import NumericAttribute, Scaling, centre_and_spread
-from shoal.stream.columns import Column, Facts, MixedError, Stored, decimals_of, part_of
+from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of
 from shoal.stream.ranks import key_at, value_of
 from shoal.stream.source import Input
 from shoal.stream.spill import SpillWriter, names_of, spilled, whole
@@ -104,13 +105,7 @@ def scan_once(
     try:
         for table in source.tables(wanted, progress):
             batch = batch_table(source, roles, table)
-            parts = []
-            for fact in facts:
-                try:
-                    parts.append(part_of(batch, fact.name, fact.name in as_floats))
-                except RowsError as error:
-                    raise error.after(done) from None
-                fact.add(parts[-1], done)
+            parts = for_each(names, facts, partial(added, batch=batch, as_floats=as_floats, before=done))
             if writer is None:
                 writer = SpillWriter(path, [np.dtype(np.int64), *(part.values.dtype for part in parts)])
             rows = np.arange(done, done + table.num_rows)
@@ -124,6 +119,16 @@ def scan_once(
         if writer is not None:
             writer.__exit__()
     return Scan(done, facts, {name: found.type for name, found in types.items()}, bool(returns))
+
+
+def added(fact: Facts, batch: Table, as_floats: frozenset[str], before: int) -> Part:
+    """The numbers of a column in some records, put to those of the records before them."""
+    try:
+        part = part_of(batch, fact.name, fact.name in as_floats)
+    except RowsError as error:
+        raise error.after(before) from None
+    fact.add(part, before)
+    return part
 
 
 def settle(found: Scan, weights: Mapping[str, float], old: Path, new: Path, progress: Progress) -> list[Column]:
