@@ -5,10 +5,21 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from shoal import Refined, anonymize
-from shoal.errors import ShoalWarning
-from shoal.terminal import Bar, collected_warnings, print_result, print_table, progress_bar, prove, span
+from shoal import Refined, anonymize, anonymize_file
+from shoal.errors import ShoalError, ShoalWarning
+from shoal.terminal import (
+    Bar,
+    collected_warnings,
+    in_notebook,
+    print_result,
+    print_table,
+    progress_bar,
+    prove,
+    shown_progress,
+    span,
+)
 
 
 def test_warnings_are_a_line_each(capsys):
@@ -80,3 +91,114 @@ def test_tables_and_ranges(capsys):
     assert (span(None, None), span(1.5, 2.0), span(1, 2)) == ("", "1.5 to 2", "1 to 2")
     print_table(("a",), [("[b]x[/b]",)])
     assert "[b]x[/b]" in capsys.readouterr().out
+
+
+TABLE = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)).round(2), columns=["a", "b"])
+
+
+class Stopped(BaseException):
+    """As an interrupt, which pytest would take for its own."""
+
+
+def interrupted(asked):
+    with shown_progress(asked, "grouping records") as progress:
+        if progress is not None:
+            progress(1, 2)
+        raise Stopped
+
+
+@pytest.mark.parametrize("asked", [None, False])
+def test_no_progress_is_shown_unless_asked_for(asked, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    anonymize(TABLE, 3, ["a", "b"], method="mdav", progress=asked)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_progress_can_be_a_bar_on_a_terminal_which_leaves_when_all_is_done(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    anonymize(TABLE, 3, ["a", "b"], method="mdav", progress=True)
+    out, shown = capsys.readouterr()
+    assert out == ""
+    assert "grouping records" in shown
+    assert shown.rindex("\x1b[?25h") > shown.rindex("grouping records"), "the cursor is back"
+    assert shown.endswith("\x1b[2K"), "the line of the bar is gone"
+
+
+def test_an_interrupt_takes_the_bar_away(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    with pytest.raises(Stopped):
+        interrupted(True)
+    shown = capsys.readouterr().err
+    assert "\x1b[?25h" in shown
+    assert shown.endswith("\x1b[2K")
+
+
+def test_progress_is_silent_where_there_is_neither_a_terminal_nor_a_notebook(capsys):
+    anonymize(TABLE, 3, ["a", "b"], method="mdav", progress=True)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_notebook_without_widgets_gets_a_line_of_text_which_leaves(monkeypatch, capsys):
+    monkeypatch.setattr("shoal.terminal.in_notebook", lambda: True)
+    monkeypatch.setattr("shoal.terminal.has_widgets", lambda: False)
+    with pytest.raises(Stopped):
+        interrupted(True)
+    assert capsys.readouterr().out == "\rgrouping records: 50 %\r                      \r"
+
+
+def test_a_notebook_with_widgets_gets_a_bar_which_leaves(monkeypatch):
+    told = []
+
+    class Shown:
+        def __init__(self, console, transient):
+            assert console.is_jupyter
+            assert transient
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, *_):
+            told.append(kind)
+
+        def add_task(self, what, total):
+            return 1
+
+        def update(self, task, completed, total):
+            told.append((completed, total))
+
+    monkeypatch.setattr("shoal.terminal.in_notebook", lambda: True)
+    monkeypatch.setattr("shoal.terminal.has_widgets", lambda: True)
+    monkeypatch.setattr("rich.progress.Progress", Shown)
+    with pytest.raises(Stopped):
+        interrupted(True)
+    assert told == [(1, 2), Stopped]
+
+
+def test_a_notebook_is_known_by_its_shell(monkeypatch):
+    assert not in_notebook()
+    monkeypatch.setitem(sys.modules, "IPython", sys)
+    assert not in_notebook()
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setattr("builtins.get_ipython", lambda: shell, raising=False)
+    assert in_notebook()
+
+
+@pytest.mark.parametrize("odd", [5, "yes", 1.0])
+def test_progress_that_can_neither_be_shown_nor_called_is_an_error(odd, tmp_path):
+    message = "progress must be True, False or a function"
+    with pytest.raises(ShoalError, match=message):
+        anonymize(TABLE, 3, ["a", "b"], progress=odd)
+    with pytest.raises(ShoalError, match=message):
+        anonymize_file(tmp_path / "nothing.csv", tmp_path / "out.csv", 3, "a", progress=odd)
+
+
+def test_a_file_is_anonymized_behind_a_bar_in_memory_and_streamed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    TABLE.to_csv(tmp_path / "in.csv", index=False)
+    for blocks, what in ((None, "grouping records"), (2, "anonymizing")):
+        target = tmp_path / f"{blocks}.csv"
+        anonymize_file(tmp_path / "in.csv", target, 3, ["a", "b"], method="mdav", blocks=blocks, progress=True)
+        assert what in capsys.readouterr().err

@@ -51,6 +51,12 @@ class Inspection:
     columns: tuple[ColumnProfile, ...]
     unique: int | None
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from shoal.report.card import inspection_card
+
+        return inspection_card(self)
+
     def suggested(self, role: Role) -> list[str]:
         """The columns that a role is suggested for."""
         return [column.name for column in self.columns if column.role == role]

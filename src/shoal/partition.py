@@ -4,7 +4,7 @@ The one place where the promise of k-anonymity is enforced on groups: a `Partiti
 a gap in its labels or a record left out cannot be built, whatever method asked for it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ LARGEST = 1e150
 _CHUNK = 100_000  # records whose errors are held at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partition:
     """Records in groups of at least k; it does not keep the points it was built from.
 
@@ -44,7 +44,7 @@ class Partition:
     labels: Int
     k: int
     sizes: Int
-    centroids: Float = field(repr=False)
+    centroids: Float
     sse: float
     sst: float
 
@@ -71,6 +71,18 @@ class Partition:
         object.__setattr__(self, "centroids", centroids)
         object.__setattr__(self, "sse", squared_error(points, centroids, checked))
         object.__setattr__(self, "sst", squared_error(points, everything, np.zeros_like(checked)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Partition(k={self.k}, records={len(self.labels)}, groups={self.n_groups}, "
+            f"information_loss={self.information_loss:.2f} %)"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from shoal.report.card import partition_card
+
+        return partition_card(self)
 
     @property
     def n_groups(self) -> int:

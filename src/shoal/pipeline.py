@@ -31,14 +31,15 @@ def anonymize(
     aggregate: Aggregate = "mean",
     exact: bool = False,
     random_state: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Release:
     """Hide every record of a table in a group of at least k.
 
     Parameters
     ----------
     data : pandas, polars or pyarrow table, or the path of a CSV, Parquet or Arrow file
-        The table; it is not changed.
+        The table; it is not changed. A lazy table of polars is collected. What hands its records on by Arrow, such
+        as a relation of DuckDB or a reader of record batches, comes back as a pyarrow table.
     k : int
         The least number of records that share their quasi-identifiers in the release.
     quasi_identifiers : column names
@@ -61,16 +62,21 @@ def anonymize(
         decimals that it came with.
     random_state : int
         The seed of methods that draw random numbers.
-    progress : callable
-        Called now and then with (records grouped so far, records in all).
+    progress : bool or callable
+        True shows a bar in a terminal or a notebook; a function is called now and then with (records grouped so
+        far, records in all).
     """
+    from shoal.terminal import check_progress, shown_progress
+
+    check_progress(progress)
     model = checked_method(method, k, aggregate, exact)
     seed = give_seed(model, Seed().check("random_state", random_state))
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     check_k(model.k, len(table))
     space = Space.of(table, scaling, weights)
     warn_of(space.constant, model.k)
-    partition = model.fit(space.points, progress=progress).partition_
+    with shown_progress(progress, "grouping records") as report:
+        partition = model.fit(space.points, progress=report).partition_
     common = space.common_values(partition, aggregate, exact)
     loss = information_loss(space, common, partition.labels)
     settings = settings_of(scaling, weights, aggregate, exact, seed)

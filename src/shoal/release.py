@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -34,7 +34,7 @@ from shoal.verification import Verification, verify
 Int = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A k-anonymous table and all that is known about it.
 
@@ -48,13 +48,25 @@ class Release:
     manifest : what was done, as a dictionary; `output` is None until the release is written
     """
 
-    original: Table = field(repr=False)
-    space: Space = field(repr=False)
+    original: Table
+    space: Space
     partition: Partition
-    common: Mapping[str, CommonValues] = field(repr=False)
-    loss: InformationLoss = field(repr=False)
+    common: Mapping[str, CommonValues]
+    loss: InformationLoss
     exact: bool
-    manifest: Manifest = field(repr=False)
+    manifest: Manifest
+
+    def __repr__(self) -> str:
+        return (
+            f"Release(k={self.partition.k}, records={len(self.original)}, groups={self.partition.n_groups}, "
+            f"information_loss={self.information_loss:.2f} %)"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from shoal.report.card import release_card
+
+        return release_card(self)
 
     @property
     def labels(self) -> Int:
@@ -129,7 +141,7 @@ class Release:
 
         It describes the original data too, so it is for the owner of the table, not for publication.
         """
-        from shoal.report import render
+        from shoal.report.page import render
 
         target = Path(path)
         self._refuse_input(target)

@@ -6,14 +6,16 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import ShoalWarning
+from shoal.errors import ShoalError, ShoalWarning
 
 if TYPE_CHECKING:
     from shoal.bounds import LowerBound
+    from shoal.methods import Progress
     from shoal.release import Release
     from shoal.verification import Verification
 
@@ -83,6 +85,79 @@ def progress_bar(hidden: bool, what: str = "grouping records", alone: bool = Fal
     # Of a long pass not much is heard for a while: the speed is that of the last ten minutes.
     with aside(alone), Progress(console=Console(stderr=True), transient=True, speed_estimate_period=600) as bar:
         yield Bar(bar, what)
+
+
+class Line:
+    """One line of text that says how far the work is, where there are no bars."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._how, self._shown = what, "", ""
+        self._next = monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much is done; said every now and then."""
+        if monotonic() >= self._next:
+            self._next = monotonic() + 0.5
+            self._print(f"{self._what}{self._how}: {100 * done / max(1, total):.0f} %")
+
+    def say(self, how: str) -> None:
+        """Show how it stands, the next time."""
+        self._how = f" ({how})"
+
+    def clear(self) -> None:
+        """Leave nothing behind."""
+        if self._shown:
+            self._print("")
+            print(end="\r", flush=True)
+
+    def _print(self, text: str) -> None:
+        print(f"\r{text.ljust(len(self._shown))}", end="", flush=True)
+        self._shown = text
+
+
+def check_progress(progress: object) -> None:
+    """What was asked for can be shown or called."""
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise ShoalError(
+            f"progress must be True, False or a function of (work done, work in all), not {progress!r}"
+        )
+
+
+@contextmanager
+def shown_progress(asked: "Progress | bool | None", what: str) -> Iterator["Progress | None"]:
+    """What work reports to: a function as it is; for True a bar in a terminal or a notebook, nothing elsewhere."""
+    check_progress(asked)
+    if not isinstance(asked, bool) or not asked:
+        yield asked or None
+    elif not in_notebook():
+        with progress_bar(sys.stderr is None or not sys.stderr.isatty(), what) as bar:
+            yield bar
+    elif has_widgets():
+        from rich.console import Console
+        from rich.progress import Progress as RichProgress
+
+        with RichProgress(console=Console(force_jupyter=True), transient=True) as rich_bar:
+            yield Bar(rich_bar, what)
+    else:
+        line = Line(what)
+        try:
+            yield line
+        finally:
+            line.clear()
+
+
+def in_notebook() -> bool:
+    """Whether the code runs in a notebook."""
+    if "IPython" not in sys.modules:
+        return False
+    from rich.console import Console
+
+    return Console().is_jupyter
+
+
+def has_widgets() -> bool:
+    """Whether a notebook can show bars; without it they would be a warning and nothing else."""
+    return find_spec("IPython") is not None and find_spec("ipywidgets") is not None
 
 
 def prove(release: "Release", seconds: float, hidden: bool) -> None:

@@ -12,13 +12,22 @@ from shoal.privacy.k_anonymity import check_names
 from shoal.table import Names, names_of
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verification:
     """What was found in a file."""
 
     name: str
     columns: list[str]
     anonymity: Anonymity
+
+    def __repr__(self) -> str:
+        return f"Verification({self.name!r}, k={self.k}, records={self.n_records}, groups={self.n_groups})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from shoal.report.card import verification_card
+
+        return verification_card(self)
 
     @property
     def k(self) -> int:

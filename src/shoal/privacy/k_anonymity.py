@@ -17,11 +17,14 @@ from shoal.arrays import plain
 from shoal.errors import ShoalError, no_columns
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Anonymity:
     """The groups of records that share their quasi-identifiers."""
 
     sizes: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"Anonymity(k={self.k}, records={self.n_records}, groups={self.n_groups})"
 
     @property
     def k(self) -> int:

@@ -1,5 +1,1 @@
-"""The report: one HTML file that works offline, with inline SVG, for the owner of the table."""
-
-from shoal.report.page import render
-
-__all__ = ["render"]
+"""The report: one HTML file that works offline, for the owner of the table; and the cards that notebooks show."""

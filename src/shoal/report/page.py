@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import jinja2
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
 from shoal.report import plots
+from shoal.report.templates import template
 from shoal.space import NumericAttribute
 
 if TYPE_CHECKING:
@@ -51,11 +51,7 @@ def render(release: "Release") -> str:
     losses = list(release.loss.attributes)
     if len(losses) > MOST_PLOTS:
         losses = sorted(losses, key=lambda part: -part.percent)[:MOST_PLOTS]
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("shoal.report", "."), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["number"] = number
-    return environment.get_template("page.html").render(
+    return template("page.html", number=number).render(
         release=release,
         manifest=release.manifest,
         roles=release.original.roles,

@@ -4,7 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from shoal.stream.writing import Writer
 from shoal.table import Names, Roles, check_names, warn_of_others
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FileRelease:
     """A release that was written to a file, and what is known about it.
 
@@ -51,13 +51,25 @@ class FileRelease:
     """
 
     path: Path
-    manifest: Manifest = field(repr=False)
-    loss: InformationLoss = field(repr=False)
+    manifest: Manifest
+    loss: InformationLoss
     n_records: int
     n_groups: int
     sizes: tuple[int, int]
     verified_k: int
     blocks: int
+
+    def __repr__(self) -> str:
+        return (
+            f"FileRelease({str(self.path)!r}, k={self.manifest['k']}, records={self.n_records}, "
+            f"groups={self.n_groups}, information_loss={self.information_loss:.2f} %)"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from shoal.report.card import file_card
+
+        return file_card(self)
 
     @property
     def information_loss(self) -> float:
@@ -82,7 +94,7 @@ def anonymize_file(
     memory: str | int | None = None,
     blocks: int | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     delimiter: str | None = None,
     quote: str | None = None,
     encoding: str | None = None,
@@ -107,11 +119,15 @@ def anonymize_file(
         How many blocks to cut the records into, whatever the memory; a manifest says how many there were.
     overwrite : bool
         Replace an output that exists, and discard unfinished work that was begun with other settings.
-    progress : callable
-        Called now and then with (work done, work in all), in bytes of the input over all passes.
+    progress : bool or callable
+        True shows a bar in a terminal or a notebook; a function is called now and then with (work done, work in
+        all), in bytes of the input over all passes.
     delimiter, quote, encoding, decimal : str
         How a CSV file is written; detected where not given.
     """
+    from shoal.terminal import check_progress, shown_progress
+
+    check_progress(progress)
     source, target = Path(path), Path(output)
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
@@ -128,7 +144,8 @@ def anonymize_file(
         return in_memory(source, target, model, roles, dialect, overwrite, given)
     settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed)
     stream = Stream(source.resolve(), target, model, roles, settings, dialect, memory, limit, blocks)
-    return stream.run(overwrite, progress)
+    with shown_progress(progress, "anonymizing") as report:
+        return stream.run(overwrite, report)
 
 
 def fits(source: Path, target: Path, limit: int) -> bool:
