@@ -301,6 +301,17 @@ def test_an_arrow_table_has_no_index_and_names_the_column_that_it_cannot_hold():
         arrow_of(pd.DataFrame({"x": [1, 2], "odd": [1, "a"]}))
 
 
+def test_objects_in_a_polars_table_are_text_in_csv_and_never_addresses_in_memory(tmp_path):
+    data = pl.DataFrame({"x": [1, 2], "odd": pl.Series([{1}, {2}], dtype=pl.Object)})
+    release = shoal.anonymize(data, 2, "x", "odd")
+    release.write(tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "x,odd\n2,{1}\n2,{2}\n"
+    with pytest.raises(ShoalError, match="column 'odd' has no type that Parquet"):
+        release.write(tmp_path / "t.parquet")
+    again = pl.DataFrame({"x": [1, 2], "odd": pl.Series([{1}, {2}], dtype=pl.Object)})
+    assert shoal.anonymize(again, 2, "x", "odd").manifest["input"] == release.manifest["input"]
+
+
 @pytest.mark.parametrize("names", [[1], 5, [None]])
 def test_names_that_are_not_text_are_errors(names):
     with pytest.raises(ShoalError, match="columns are named by text"):

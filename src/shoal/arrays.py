@@ -37,6 +37,8 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def shown(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The same values to look at: plain ones, or text where Arrow cannot compare them."""
     column = plain(column)
+    if pa.types.is_null(column.type):
+        return column
     try:
         pc.count_distinct(column)
         if pa.types.is_temporal(column.type):

@@ -105,8 +105,11 @@ def profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
 
 
 def distinct_values(column: pa.ChunkedArray) -> int:
-    """How many different values a column has."""
-    return int(pc.count_distinct(column).as_py())
+    """How many different values a column has; lists and structures count by what they show."""
+    try:
+        return int(pc.count_distinct(column).as_py())
+    except pa.ArrowNotImplementedError:
+        return len({repr(value) for value in column.to_pylist()})
 
 
 def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role, str]:

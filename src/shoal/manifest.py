@@ -17,7 +17,7 @@ from shoal.measures import InformationLoss
 from shoal.methods import Microaggregator
 from shoal.partition import Partition
 from shoal.scale import Auto
-from shoal.table import Roles, Table, type_name
+from shoal.table import Roles, Table, arrow_column, type_name
 
 Manifest = dict[str, Any]
 
@@ -121,7 +121,7 @@ def hash_of_values(table: Table) -> str:
         column = table.frame[name]
         digest.update(repr((name, type_name(column))).encode())
         try:
-            batch = pa.record_batch([pa.array(column.to_arrow())], names=["values"])
+            batch = pa.record_batch([pa.array(arrow_column(column))], names=["values"])
             digest.update(batch.serialize())
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # Arrow has no type for it
             digest.update(repr(column.to_list()).encode("utf-8", "backslashreplace"))

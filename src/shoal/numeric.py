@@ -270,7 +270,7 @@ def nearest_even(numerator: NDArray[Any], denominator: Int, origin: int) -> NDAr
 def from_series(name: str, series: "nw.Series[Any]") -> Numbers:
     """The numbers of a dataframe's column, or an error that names it and the rows that are in the way."""
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
-    if scale_of(series) is None:
+    if scale_of(series) is None and not missing.all():
         refuse_type(name, series)
     if missing.any():
         raise missing_error(name, missing)

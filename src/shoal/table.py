@@ -262,7 +262,7 @@ def arrow_of(data: Any, to_look_at: bool = False) -> pa.Table:
     columns = {}
     for name in frame.columns:
         try:
-            columns[name] = dense(frame[name]).to_arrow()
+            columns[name] = arrow_column(frame[name])
         except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
             if not to_look_at:
                 raise ShoalError(
@@ -288,13 +288,15 @@ def type_name(series: "nw.Series[Any]") -> str:
         return str(numeric.arrow_type(series))
 
 
-def dense(series: "nw.Series[Any]") -> "nw.Series[Any]":
-    """A sparse column of pandas as an ordinary one; any other as it is."""
-    sparse = getattr(series.to_native(), "sparse", None)
-    if sparse is None or not hasattr(sparse, "to_dense"):
-        return series
-    full: nw.Series[Any] = nw.from_native(sparse.to_dense(), series_only=True)
-    return full
+def arrow_column(series: "nw.Series[Any]") -> pa.Array | pa.ChunkedArray:
+    """A column in Arrow, a sparse one of pandas in full; raises what libraries raise where there is no type."""
+    native = series.to_native()
+    if nw.dependencies.is_polars_series(native) and series.dtype == nw.Object:
+        raise TypeError("objects of Python")  # polars would hand on where they are in memory
+    sparse: Any = getattr(native, "sparse", None)
+    if hasattr(sparse, "to_dense"):
+        series = nw.from_native(sparse.to_dense(), series_only=True)
+    return series.to_arrow()
 
 
 def texts(series: "nw.Series[Any]") -> list[str]:
