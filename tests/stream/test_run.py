@@ -105,6 +105,37 @@ def test_decimals_of_any_width_and_scale_are_averaged_and_keep_their_type(tmp_pa
         assert {value for value, label in zip(released, labels, strict=True) if label == group} == {mean}
 
 
+ODD = {
+    "lists": pa.array([[number] for number in range(12)]),
+    "structures": pa.array([{"a": number} for number in range(12)]),
+    "maps": pa.array([[("a", number)] for number in range(12)], pa.map_(pa.string(), pa.int64())),
+    "categories of lists": pa.DictionaryArray.from_arrays(pa.array([0, 1, None] * 4), pa.array([[1], [2]])),
+    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([5, 12], pa.int32()), pa.array([1, None])),
+    "a union": pa.UnionArray.from_sparse(pa.array([0] * 12, pa.int8()), [pa.array(range(12))]),
+    "dates that Python does not have": pa.array([-(10**14)] * 12, pa.timestamp("ms")),
+}
+
+
+@pytest.mark.parametrize("column", ODD.values(), ids=ODD)
+def test_columns_of_odd_types_leave_as_they_are_or_one_line_names_them(tmp_path, column):
+    write(pa.table({"x": range(12), "odd": column}), tmp_path / "in.arrow")
+
+    def released(blocks, suffix):
+        target = tmp_path / f"{blocks}.{suffix}"
+        anonymize_file(tmp_path / "in.arrow", target, 3, "x", "odd", blocks=blocks, method="mdav")
+        return target.read_bytes()
+
+    assert released(None, "csv") == released(1, "csv")
+    if not pa.types.is_union(column.type):
+        assert released(None, "parquet") == released(1, "parquet")
+        return
+    for blocks in (None, 1):
+        with pytest.raises(
+            ShoalError, match="column 'odd' of type sparse_union.* has no type that Parquet files know"
+        ):
+            released(blocks, "parquet")
+
+
 def test_short_floats_are_written_with_the_digits_that_they_have(tmp_path, small_parts):
     numbers = np.array([24.6, 0.1, 1e-7, 3.25, 1 / 3, 16777216, 24.6, 0.3], np.float32)
     halves = (numbers / 2**9).astype(np.float16)
