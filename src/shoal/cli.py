@@ -133,7 +133,7 @@ def anonymize(
     A table that does not fit into memory is streamed; interrupted, the same command goes on where it stopped.
     """
     Maybe(Number(0)).check("--certificate", certificate)
-    dialect = dialect_of(delimiter, quote, encoding, decimal)
+    dialect = dialect_of(delimiter=delimiter, quote=quote, encoding=encoding, decimal=decimal)
     settings: dict[str, Any] = {
         "k": None if k is None else whole_k(k),
         "quasi_identifiers": split(quasi_identifiers),
@@ -219,7 +219,7 @@ def stream(
     report: Path | None,
     expected: "Recipe | None",
     settings: dict[str, Any],
-    dialect: dict[str, str],
+    dialect: dict[str, Any],
     memory: str | None,
     overwrite: bool,
     quiet: bool,
@@ -295,7 +295,7 @@ def verify(
     from shoal.verification import verify as run
 
     asked = None if k is None else whole_k(k)
-    dialect = dialect_of(delimiter, quote, encoding, decimal)
+    dialect = dialect_of(delimiter=delimiter, quote=quote, encoding=encoding, decimal=decimal)
     found = run(file, split(quasi_identifiers), memory=memory, **dialect)
     below = found.anonymity.records_below(asked) if asked else 0
     if as_json:
@@ -331,7 +331,7 @@ def inspect(
     """
     from shoal.inspection import inspect as run
 
-    found = run(file, **dialect_of(delimiter, quote, encoding, decimal))
+    found = run(file, **dialect_of(delimiter=delimiter, quote=quote, encoding=encoding, decimal=decimal))
     if as_json:
         print(json.dumps(found.as_dict(), indent=2, default=str))
         return
@@ -524,12 +524,10 @@ def parameters_of(given: list[str]) -> dict[str, bool | int | float | str]:
     return parameters
 
 
-def dialect_of(
-    delimiter: str | None, quote: str | None, encoding: str | None, decimal: str | None
-) -> dict[str, str]:
+def dialect_of(**given: Any) -> dict[str, Any]:
     """What was said about a CSV file."""
-    tab = "\t" if delimiter in ("\\t", "tab") else delimiter
-    given = {"delimiter": tab, "quote": quote, "encoding": encoding, "decimal": decimal}
+    if given["delimiter"] in ("\\t", "tab"):
+        given["delimiter"] = "\t"
     return {name: value for name, value in given.items() if value is not None}
 
 

@@ -178,8 +178,7 @@ class Release:
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        given = {} if dialect is None else asdict(dialect)
-        given.pop("newline", None)
+        given = {} if dialect is None else dialect.said()
         try:
             verification = verify(written, self.original.roles.quasi_identifiers, **given)
         except ShoalError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.files import read
+from shoal.files import Said, read
 from shoal.privacy import Anonymity, k_anonymity
 from shoal.privacy.k_anonymity import check_names
 from shoal.table import Names, names_of
@@ -55,27 +55,27 @@ def verify(
     """Count the groups of a file on its quasi-identifiers; CSV values are compared as text.
 
     A file that would take more than `memory`, such as "1GB" (half of what is free by default), is counted some
-    records at a time. `dialect` may hold the delimiter, quote, encoding and decimal sign of a CSV file.
+    records at a time. `dialect` is as for `shoal.files.read`.
     """
     from shoal.stream.memory import bytes_of, size_in_memory
 
     limit, names = bytes_of(memory), names_of(quasi_identifiers)
     if str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > limit:
-        return counted(Path(path), names, dialect)
+        return counted(Path(path), names, Said(**dialect))
     source = read(path, **dialect)
     table = source.table if source.text is None else source.text
     return Verification(source.name, table.column_names, k_anonymity(table, names))
 
 
-def counted(path: Path, names: tuple[str, ...], dialect: dict[str, str | None]) -> Verification:
+def counted(path: Path, names: tuple[str, ...], said: Said) -> Verification:
     """The same for a file larger than memory."""
     from shoal.stream.counting import count
-    from shoal.stream.source import DIALECT, look
+    from shoal.stream.source import look
 
     def quietly(done: int, total: int) -> None:
         pass
 
-    source = look(path, DIALECT | dialect, quietly)
+    source = look(path, said, quietly)
     check_names(names, source.columns)
     with tempfile.TemporaryDirectory() as folder:
         sizes = count(source, names, source.size // 16, Path(folder), quietly)

@@ -1,11 +1,11 @@
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.files.dialect import Dialect, decode, detect
+from shoal.files.dialect import Dialect, Said, decode, detect
 
 
 def detected(text, **given):
-    return detect(text, "utf-8", **given)
+    return detect(text, "utf-8", Said(**given))
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

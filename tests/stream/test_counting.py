@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
+from shoal.files import Said
 from shoal.privacy import k_anonymity
 from shoal.stream import counting
 from shoal.stream.source import look
 
-NONE = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
+NONE = Said()
 
 
 def nothing(done, total):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
-from shoal.files import read
+from shoal.files import Said, read
 from shoal.files.read import typed_column
 from shoal.space import Space
 from shoal.stream import scan as scanning
@@ -17,7 +17,7 @@ from shoal.stream.source import look
 from shoal.stream.spill import whole
 from shoal.table import Roles, Table
 
-NONE = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
+NONE = Said()
 TEXT = Path("in.csv")
 
 

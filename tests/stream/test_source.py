@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
-from shoal.files import read
+from shoal.files import Said, read
 from shoal.stream import source
 from shoal.stream.source import Input, look
 
-NONE = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
+NONE = Said()
 
 
 def nothing(done, total):
@@ -26,7 +26,7 @@ def small_parts(monkeypatch):
 
 def streamed(path, **given):
     """All records of a file, put together again."""
-    found = look(path, NONE | given, nothing)
+    found = look(path, Said(**given), nothing)
     parts = list(found.tables(found.columns, nothing))
     assert all(part.num_rows == source.GROUP for part in parts[:-1])
     return found, pa.concat_tables(parts)
@@ -117,7 +117,7 @@ def test_parquet_and_arrow_are_read_in_parts(tmp_path, small_parts):
         assert found.schema().equals(table.schema)
         assert found.sha256 == read(path).sha256
         with pytest.raises(ShoalError, match="no delimiter"):
-            look(path, NONE | {"delimiter": ";"}, nothing)
+            look(path, Said(delimiter=";"), nothing)
         path.write_bytes(path.read_bytes()[:40])
         with pytest.raises(ShoalError, match="is not a readable"):
             look(path, NONE, nothing)

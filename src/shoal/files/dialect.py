@@ -7,7 +7,8 @@ import codecs
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from shoal.errors import ShoalError
 
@@ -32,6 +33,31 @@ class Dialect:
             check_sign(name, getattr(self, name))
         if self.delimiter in (self.quote, self.decimal):
             raise ShoalError(f"delimiter {self.delimiter!r} is also the quote or the decimal sign")
+
+    def said(self) -> dict[str, Any]:
+        """All that a reader must be told to read the file in this way."""
+        whole = asdict(self)
+        del whole["newline"]
+        return whole
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the caller says about a CSV file; None where Shoal is to find it out."""
+
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("delimiter", "quote", "decimal"):
+            if (sign := getattr(self, name)) is not None:
+                check_sign(name, sign)
+
+    def given(self) -> dict[str, Any]:
+        """What was said."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def check_sign(name: str, sign: str) -> None:
@@ -80,17 +106,9 @@ def candidates(name: str, content: bytes, binary: bool, encoding: str | None) ->
     return [encoding] if encoding else list(_GUESSES)
 
 
-def detect(
-    text: str,
-    encoding: str,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    decimal: str | None = None,
-) -> Dialect:
-    """The dialect of a text, its given parts as given."""
-    for name, sign in (("delimiter", delimiter), ("quote", quote), ("decimal", decimal)):
-        if sign is not None:
-            check_sign(name, sign)
+def detect(text: str, encoding: str, said: Said) -> Dialect:
+    """The dialect of a text, with what was said about it."""
+    delimiter, quote, decimal = said.delimiter, said.quote, said.decimal
     sample = text[:_SAMPLE]
     cut = len(text) > _SAMPLE
     fits = [

@@ -11,7 +11,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.errors import ShoalError, some
-from shoal.files.dialect import Dialect, decode, detect
+from shoal.files.dialect import Dialect, Said, decode, detect
 from shoal.numeric import number_pattern
 
 Format = Literal["csv", "parquet", "arrow"]
@@ -49,33 +49,26 @@ class Source:
     dialect: Dialect = field(default_factory=Dialect)
 
 
-def read(
-    path: str | os.PathLike[str],
-    *,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-) -> Source:
+def read(path: str | os.PathLike[str], **dialect: Any) -> Source:
     """Read a CSV (also gzipped), Parquet or Arrow IPC file; `-` is standard input.
 
-    The format follows from the name, or from the content where the name does not tell. The delimiter,
-    quote, encoding and decimal sign of a CSV file are detected where they are not given.
+    The format follows from the name, or from the content where the name does not tell. `dialect` may hold what
+    `Said` lists about a CSV file: delimiter, quote, encoding, decimal. The rest is detected.
     """
-    given = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "decimal": decimal}
+    said = Said(**dialect)
     name, content = contents_of(path)
     sha256 = hashlib.sha256(content).hexdigest()
     source_path = None if str(path) == "-" else Path(path).resolve()
     match kind_of(name, content):
         case "parquet":
-            reject_dialect(name, given)
+            reject_dialect(name, said)
             return Source(name, source_path, sha256, "parquet", read_parquet(name, content))
         case "arrow":
-            reject_dialect(name, given)
+            reject_dialect(name, said)
             return Source(name, source_path, sha256, "arrow", read_arrow(name, content))
         case _:
-            text, dialect = read_csv(name, unzipped(name, content), given)
-            return Source(name, source_path, sha256, "csv", typed(text, dialect), text, dialect)
+            text, found = read_csv(name, unzipped(name, content), said)
+            return Source(name, source_path, sha256, "csv", typed(text, found), text, found)
 
 
 def contents_of(path: str | os.PathLike[str]) -> tuple[str, bytes]:
@@ -103,10 +96,9 @@ def kind_of(name: str, content: bytes) -> Format:
     return "arrow" if content.startswith(b"ARROW1") else "csv"
 
 
-def reject_dialect(name: str, given: dict[str, str | None]) -> None:
+def reject_dialect(name: str, said: Said) -> None:
     """What describes a CSV file cannot be honoured for another format."""
-    named = [key for key, value in given.items() if value is not None]
-    if named:
+    if named := said.given():
         raise ShoalError(f"{name} is not a CSV file, so it has no {some(named)}")
 
 
@@ -142,15 +134,15 @@ def unzipped(name: str, content: bytes) -> bytes:
         raise ShoalError(f"{name} is not a readable gzip file: {first_line(error)}") from None
 
 
-def read_csv(name: str, content: bytes, given: dict[str, str | None]) -> tuple[pa.Table, Dialect]:
+def read_csv(name: str, content: bytes, said: Said) -> tuple[pa.Table, Dialect]:
     """Every value of a CSV file as text, and the dialect that it is written in."""
-    text, encoding = decode(content, name, given["encoding"])
+    text, encoding = decode(content, name, said.encoding)
     if not text.strip():
         raise ShoalError(f"{name} is empty: it has neither a header nor records")
     old_lines = "\n" not in text and "\r" in text
     if old_lines:
         text = text.replace("\r", "\n")
-    dialect = detect(text, encoding, given["delimiter"], given["quote"], given["decimal"])
+    dialect = detect(text, encoding, said)
     header = header_of(name, text, dialect)
     alone = len(header) == 1  # then a blank line is a record with nothing in it
     try:

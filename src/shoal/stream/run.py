@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import ShoalError
-from shoal.files import Dialect, Format, format_of, read
+from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, current_umask, flush_to_disk, move
 from shoal.manifest import Manifest, described, described_release, file_of
 from shoal.measures import InformationLoss
@@ -28,7 +28,7 @@ from shoal.stream.groups import Done, group, read_together
 from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
 from shoal.stream.scan import scaled, scan, settle
-from shoal.stream.source import DIALECT, Input, look, stamp
+from shoal.stream.source import Input, look, stamp
 from shoal.stream.spill import names_of
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
@@ -95,10 +95,7 @@ def anonymize_file(
     blocks: int | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
-    delimiter: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
+    **dialect: Any,
 ) -> FileRelease:
     """Hide every record of a file in a group of at least k, and write the release to another file.
 
@@ -123,7 +120,7 @@ def anonymize_file(
         True shows a bar in a terminal or a notebook; a function is called now and then with (work done, work in
         all), in bytes of the input over all passes.
     delimiter, quote, encoding, decimal : str
-        How a CSV file is written; detected where not given.
+        How a CSV file is written, as for `shoal.files.read`; detected where not given.
     """
     from shoal.terminal import check_progress, shown_progress
 
@@ -131,7 +128,7 @@ def anonymize_file(
     source, target = Path(path), Path(output)
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
-    dialect = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "decimal": decimal}
+    said = Said(**dialect)
     model = checked_method(method, k, aggregate, exact)
     seed = Seed().check("random_state", random_state)
     roles = Roles.of(quasi_identifiers, confidential, identifiers)
@@ -141,9 +138,9 @@ def anonymize_file(
     if blocks is None and fits(source, target, limit):
         given: dict[str, Any] = {"scaling": scaling, "weights": weights, "aggregate": aggregate, "exact": exact}
         given |= {"random_state": seed, "progress": progress}
-        return in_memory(source, target, model, roles, dialect, overwrite, given)
+        return in_memory(source, target, model, roles, said, overwrite, given)
     settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed)
-    stream = Stream(source.resolve(), target, model, roles, settings, dialect, memory, limit, blocks)
+    stream = Stream(source.resolve(), target, model, roles, settings, said, memory, limit, blocks)
     with shown_progress(progress, "anonymizing") as report:
         return stream.run(overwrite, report)
 
@@ -159,13 +156,13 @@ def in_memory(
     target: Path,
     model: Microaggregator,
     roles: Roles,
-    dialect: dict[str, str | None],
+    said: Said,
     overwrite: bool,
     settings: dict[str, Any],
 ) -> FileRelease:
     """The same for a table that fits into memory."""
     check_target(target, overwrite)
-    release = anonymize(read(source, **dialect), method=model, **asdict(roles), **settings)
+    release = anonymize(read(source, **said.given()), method=model, **asdict(roles), **settings)
     verification = release.write(target, overwrite)
     sizes = release.partition.sizes
     return FileRelease(
@@ -189,7 +186,7 @@ class Stream:
     model: Microaggregator
     roles: Roles
     settings: dict[str, Any]
-    dialect: dict[str, str | None]
+    said: Said
     memory: str | int | None
     limit: int
     asked: int | None
@@ -234,7 +231,7 @@ class Stream:
                 give_seed(self.model, state["seed"])
                 self.settings["random_state"] = state["seed"]
                 return known
-            found = look(self.source, self.dialect, passes.begin("look"))
+            found = look(self.source, self.said, passes.begin("look"))
             if found.sha256 == known.sha256:
                 work.save(input=found.as_dict())
                 return self._begun(work, passes, overwrite)
@@ -246,7 +243,7 @@ class Stream:
                 f"unfinished work for {self.target.name} was begun {other}; go on with those, "
                 "or discard it by asking to overwrite"
             )
-        source = look(self.source, self.dialect, passes.begin("look"))
+        source = look(self.source, self.said, passes.begin("look"))
         self.roles.check(source.columns)
         seed = give_seed(self.model, self.settings["random_state"])
         work.begin(wanted, seed, source)
@@ -260,7 +257,7 @@ class Stream:
             "method": described(self.model),
             **self.settings,
             **asdict(self.roles),
-            **self.dialect,
+            **asdict(self.said),
             "blocks": self.asked,
             "memory": self.memory,
         }
@@ -375,9 +372,9 @@ class Stream:
         self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
     ) -> tuple[Input, Anonymity]:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        given = DIALECT if dialect is None else {name: getattr(dialect, name) for name in DIALECT}
+        said = Said() if dialect is None else Said(**dialect.said())
         try:
-            written = look(path, given, lambda done, total: progress(done, 4 * total))
+            written = look(path, said, lambda done, total: progress(done, 4 * total))
             records = work.state["records"]
             counted = count(
                 written,

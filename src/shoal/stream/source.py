@@ -16,16 +16,13 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.errors import ShoalError
-from shoal.files import Dialect, Format
+from shoal.files import Dialect, Format, Said
 from shoal.files.dialect import candidates, detect, not_encoded, unknown_encoding
 from shoal.files.read import first_line, header_of, kind_of, ragged, reject_dialect
 from shoal.files.write import GROUP
 from shoal.methods import Progress
 
 BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
-DIALECT: dict[str, str | None] = dict.fromkeys(("delimiter", "quote", "encoding", "decimal"))
-"""Nothing is said about how a CSV file is written."""
-
 _START = 1_000_000  # characters that hold the header and show the dialect
 
 
@@ -253,7 +250,7 @@ def schema_of(path: Path, kind: Format) -> pa.Schema:
         raise ShoalError(f"{path.name} is not a readable {called} file: {first_line(error)}") from None
 
 
-def look(path: Path, given: dict[str, str | None], progress: Progress) -> Input:
+def look(path: Path, said: Said, progress: Progress) -> Input:
     """Read the bytes once: their hash and, where it is a CSV file, its encoding and its dialect."""
     size, modified = stamp(path)
     if path.is_dir():
@@ -265,11 +262,11 @@ def look(path: Path, given: dict[str, str | None], progress: Progress) -> Input:
     kind = kind_of(path.name, start)
     sha256 = hash_of(path, progress)
     if kind != "csv":
-        reject_dialect(path.name, given)
+        reject_dialect(path.name, said)
         return Input(path, kind, size, modified, sha256, tuple(schema_of(path, kind).names))
     zipped = start.startswith(b"\x1f\x8b")
     try:
-        return csv_input(Input(path, kind, size, modified, sha256, (), zipped=zipped), given)
+        return csv_input(Input(path, kind, size, modified, sha256, (), zipped=zipped), said)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ShoalError(f"{path.name} is not a readable gzip file: {first_line(error)}") from None
 
@@ -303,19 +300,19 @@ class Signs:
         self.returns = self.returns or b"\r" in piece
 
 
-def csv_input(bare: Input, given: dict[str, str | None]) -> Input:
+def csv_input(bare: Input, said: Said) -> Input:
     """The dialect and the columns of a CSV file, as the reader of whole files finds them."""
     signs = Signs()
     with opened(bare.path, bare.zipped) as file:
         for piece in iter(lambda: file.read(1 << 22), b""):
             signs.add(piece)
-    encoding, start = decoded(bare, candidates(bare.name, signs.start, signs.binary, given["encoding"]))
+    encoding, start = decoded(bare, candidates(bare.name, signs.start, signs.binary, said.encoding))
     if not start.strip():
         raise ShoalError(f"{bare.name} is empty: it has neither a header nor records")
     old_lines = signs.returns and not signs.feeds
     if old_lines:
         start = start.replace("\r", "\n")
-    dialect = detect(start, encoding, given["delimiter"], given["quote"], given["decimal"])
+    dialect = detect(start, encoding, said)
     columns = tuple(header_of(bare.name, start, dialect))
     if old_lines:
         dialect = replace(dialect, newline="\r")
