@@ -146,7 +146,7 @@ def test_inspect_suggests_a_command_that_works(folder, run):
     suggested = out.splitlines()[-1].strip().removeprefix("shoal ").replace("-k 5", "-k 2")
     assert run(suggested)[0] == 0
     (folder / "text.csv").write_text("a,b\nx,y\nx,z\n")
-    assert run("inspect text.csv")[0] == 0
+    assert run("inspect text.csv --header")[0] == 0
 
 
 def test_names_with_commas_and_repeated_options(folder, run):
@@ -232,9 +232,9 @@ BAD = {
         "'diagnosis' holds text such as 'flu' (rows 1, 2, 3, 4, 5)",
     ),
     "text in one row": ("anonymize bad.csv -k 2 -q text -o out.csv", "'text' holds text such as 'x' (row 2)"),
-    "NaN": ("anonymize bad.csv -k 2 -q nan -o out.csv", "'nan' holds missing values (rows 1, 3)"),
+    "NaN": ("anonymize bad.csv -k 2 -q holes -o out.csv", "'holes' holds missing values (rows 1, 3)"),
     "an empty value": ("anonymize bad.csv -k 2 -q gap -o out.csv", "'gap' holds missing values (row 1)"),
-    "infinity": ("anonymize bad.csv -k 2 -q inf -o out.csv", "'inf' holds infinity (row 2)"),
+    "infinity": ("anonymize bad.csv -k 2 -q huge -o out.csv", "'huge' holds infinity (row 2)"),
     "k of 0": (f"anonymize people.csv -k 0 {REST}", "k must be at least 1, not 0"),
     "k of -1": (f"anonymize people.csv -k -1 {REST}", "k must be at least 1, not -1"),
     "k of 2.5": (f"anonymize people.csv -k 2.5 {REST}", "k must be a whole number of at least 1, not '2.5'"),
@@ -337,7 +337,7 @@ def test_bad_input_gets_one_line_status_2_and_writes_nothing(folder, run, case):
     files = {
         "picture.csv": b"\x89PNG\r\n\x1a\n\x00\x00\x00",
         "prose.csv": b"Dear all,\nplease find the data, the report, and the rest below.\n",
-        "bad.csv": b"text,nan,gap,inf\n1,NaN,,1\nx,2,2,-Infinity\n3,nan,3,3\n",
+        "bad.csv": b"text,holes,gap,huge\n1,NaN,,1\nx,2,2,-Infinity\n3,nan,3,3\n",
         "empty.csv": b"",
         "header.csv": b"name,age\n",
         "twice.csv": b"age,name,age\n1,2,3\n",
@@ -502,3 +502,111 @@ def test_a_certificate_is_printed_and_recorded(folder, run):
     status, _, err = run(f"{GOOD} --overwrite --certificate -1")
     assert status == 2
     assert "--certificate must be a number of at least 0" in err
+
+
+ADULT = """39,State-gov,77516,Bachelors,13,Never-married,Male,40,<=50K
+50,Self-emp-not-inc,83311,Bachelors,13,Married-civ-spouse,Male,13,<=50K
+38,Private,215646,HS-grad,9,Divorced,Male,40,<=50K
+53,Private,234721,11th,7,Married-civ-spouse,Male,40,<=50K
+28,Private,338409,Bachelors,13,Married-civ-spouse,Female,40,<=50K
+52,Self-emp-not-inc,209642,HS-grad,9,Married-civ-spouse,Male,45,>50K
+"""
+
+
+def test_a_file_without_a_header_is_refused_until_that_is_said(folder, run):
+    (folder / "adult.data").write_text(ADULT)
+    status, out, err = run("anonymize adult.data -k 3 -q 39,13,40 -c '<=50K' -o ad.csv")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "looks like a record" in err
+    assert "--no-header" in err
+    assert "--header" in err
+    assert not (folder / "ad.csv").exists()
+    status, _, err = run("anonymize adult.data --no-header -k 3 -q column1,column5,column8 -c column9 -o ad.csv")
+    assert status == 0, err
+    lines = (folder / "ad.csv").read_text().splitlines()
+    assert lines[0] == ",".join(f"column{number}" for number in range(1, 10))
+    assert len(lines) == 7
+    assert ADULT.splitlines()[0] not in lines
+    assert run("verify ad.csv -q column1,column5,column8 -k 3")[0] == 0
+    (folder / "ad.csv.manifest.json").rename("recipe.json")
+    assert run("verify ad.csv -q column1,column5,column8 -k 3")[0] == 0
+    assert run("anonymize --recipe recipe.json -o again.csv")[0] == 0
+    assert (folder / "again.csv").read_bytes() == (folder / "ad.csv").read_bytes()
+
+
+def test_columns_can_be_named(folder, run):
+    (folder / "t.csv").write_text("34,60,Ulm\n51,80,Bonn\n33,61,Ulm\n52,81,Bonn\n")
+    line = "anonymize t.csv --no-header -k 2 -q age,kg -c 'home, town' -o -"
+    status, out, err = run(line.replace("'home, town'", """'"home, town"' --names 'age,kg,"home, town"'"""))
+    assert status == 0, err
+    assert out.splitlines()[0] == 'age,kg,"home, town"'
+    status, _, err = run("anonymize t.csv --no-header --names age,kg -k 2 -q age,kg -o -")
+    assert (status, "2 names are given, but t.csv has 3 columns" in err) == (2, True)
+    status, _, err = run("verify t.csv --no-header --names age,age,kg -q age")
+    assert (status, "names gives 'age' twice" in err) == (2, True)
+
+
+def test_columns_of_the_same_name_are_inspected_and_numbered(folder, run):
+    (folder / "t.csv").write_text("zip,zip\n34,60\n51,80\n33,61\n52,81\n")
+    status, _, err = run("anonymize t.csv -k 2 -q zip -o -")
+    assert (status, "number them with --number-names" in err) == (2, True)
+    status, out, err = run("inspect t.csv")
+    assert (status, "shown with numbers" in err) == (0, True)
+    command = out.splitlines()[-1].strip().removeprefix("shoal ").replace("-k 5", "-k 2")
+    assert "--number-names" in command
+    assert run(command)[0] == 0
+    assert (folder / "safe.csv").read_text().splitlines()[0] == "zip,zip_2"
+
+
+def test_the_command_that_inspect_prints_repeats_what_was_said_about_the_file(folder, run):
+    (folder / "t.csv").write_text("34;1,60;x\n51;1,80;y\n33;1,61;x\n52;1,81;y\n")
+    _, out, err = run("inspect t.csv --no-header --names age,height,group --delimiter ';' --decimal ,")
+    command = out.splitlines()[-1].strip().removeprefix("shoal ").replace("-k 5", "-k 2")
+    status, _, err = run(command)
+    assert status == 0, err
+
+
+def test_thousands_in_a_file_with_decimal_commas_are_thousands(folder, run):
+    rows = ["941;1,78", "1.633;1,80", "950;1,75", "1.700;1,81"]
+    (folder / "t.csv").write_text("\n".join(["income;height", *rows, ""]))
+    status, out, err = run("anonymize t.csv -k 2 -q income,height -o -")
+    assert status == 0, err
+    assert sorted(set(out.splitlines()[1:])) == ["1666;1,80", "946;1,76"]
+    (folder / "t.csv").write_text("\n".join(["income;n", *(row.split(";")[0] + ";1" for row in rows), ""]))
+    status, _, err = run("anonymize t.csv -k 2 -q income -c n -o -")
+    assert status == 2
+    assert "'income' holds numbers such as '1.633', and nothing in the file tells whether that is 1633" in err
+    assert "--decimal ," in err
+    assert "--decimal ." in err
+    assert run("anonymize t.csv -k 2 -q n -c income -o -")[0] == 0
+    assert run("anonymize t.csv -k 2 -q income -c n -o - --decimal ,")[1].splitlines()[1] == "946;1"
+    assert run("anonymize t.csv -k 2 -q income -c n -o - --decimal .")[0] == 0
+
+
+def test_measurements_with_three_decimals_get_in_without_a_word(folder, run):
+    (folder / "t.csv").write_text("a,b,c\n0.633,1234.567,7.25\n12.500,1.633,7.125\n1.633,2.500,8.5\n")
+    status, _, err = run("anonymize t.csv -k 3 -q a,b,c -o -")
+    assert status == 0
+    assert "holds numbers such as" not in err
+
+
+def test_a_number_in_a_column_of_text_does_not_hide_decimal_commas(folder, run):
+    (folder / "t.csv").write_text("height;note\n1,78;flu\n1,80;1.50\n1,75;gout\n1,81;flu\n")
+    assert run("anonymize t.csv -k 2 -q height -c note -o -")[0] == 0
+    (folder / "t.csv").write_text("height;kg\n1,78;60.5\n1,80;70.5\n")
+    status, _, err = run("anonymize t.csv -k 2 -q height -c kg -o -")
+    assert (status, "say --decimal , (decimal=',')" in err) == (2, True)
+
+
+def test_files_of_spreadsheets_and_of_old_systems_are_released(folder, run):
+    (folder / "t.csv").write_bytes(b"sep=;\r\na;b\r\n1;2\r\n3;4\r\n")
+    assert run("anonymize t.csv -k 2 -q a,b -o new.csv")[0] == 0
+    assert (folder / "new.csv").read_bytes() == b"a;b\r\n2;3\r\n2;3\r\n"
+    (folder / "old.csv").write_bytes(b'a,b\r1,"x\ry"\r3,"z\nw"\r')
+    status, _, err = run("anonymize old.csv -k 2 -q a -c b -o safe.csv")
+    assert status == 0, err
+    assert (folder / "safe.csv").read_bytes() == b'"a","b"\r"2","x\ry"\r"2","z\nw"\r'
+    (folder / "wide.csv").write_bytes("a,b\n1,2\n3,4\n".encode("utf-16-le"))
+    status, _, err = run("anonymize wide.csv -k 2 -q a,b -o wide.safe.csv")
+    assert (status, "--encoding utf-16-le" in err) == (2, True)
+    assert run("anonymize wide.csv -k 2 -q a,b -o wide.safe.csv --encoding utf-16-le")[0] == 0

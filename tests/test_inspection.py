@@ -2,9 +2,11 @@ import json
 
 import pandas as pd
 import pyarrow as pa
+import pytest
 
 import shoal
 from shoal.datasets import clinic, sme
+from shoal.errors import ShoalError, ShoalWarning
 
 
 def test_the_clinic_gets_sensible_roles():
@@ -53,3 +55,18 @@ def test_columns_of_any_type_can_be_looked_at():
     assert found["zip"].role == "quasi-identifier"
     json.dumps(shoal.inspect(table).as_dict(), allow_nan=False)
     assert [c.name for c in shoal.inspect(pd.DataFrame({"x": [1, 2]}, index=list("ab"))).columns] == ["x"]
+
+
+def test_columns_of_the_same_name_are_shown_with_numbers(tmp_path):
+    (tmp_path / "t.csv").write_text("zip,age,zip\n1,2,3\n4,5,6\n")
+    with pytest.warns(ShoalWarning, match="say --number-names"):
+        found = shoal.inspect(tmp_path / "t.csv")
+    assert [column.name for column in found.columns] == ["zip", "age", "zip_2"]
+    assert found.numbered
+
+
+def test_a_file_without_a_header_is_refused_unless_that_is_said(tmp_path):
+    (tmp_path / "t.csv").write_text("34,Ulm\n51,Bonn\n")
+    with pytest.raises(ShoalError, match="--no-header"):
+        shoal.inspect(tmp_path / "t.csv")
+    assert [c.name for c in shoal.inspect(tmp_path / "t.csv", header=False).columns] == ["column1", "column2"]

@@ -8,6 +8,7 @@ import pytest
 import shoal
 from shoal import CBFS, IMHM
 from shoal.errors import ShoalError
+from shoal.files import read
 from shoal.manifest import described, load_recipe, method_described
 
 ARGUMENTS = {
@@ -121,3 +122,37 @@ def test_an_interrupted_method_says_so():
     model.interrupted_ = True
     assert described(model)["interrupted"] is True
     assert "interrupted" not in described(IMHM(k=2))
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "first"),
+    [
+        ("34,60\n51,80\n33,62\n50,81\n", {"header": False}, "column1,column2"),
+        ("34,60\n51,80\n33,62\n50,81\n", {"header": False, "names": ["age", "kg"]}, "age,kg"),
+        ("kg,kg\n34,60\n51,80\n33,62\n50,81\n", {"number_names": True}, "kg,kg_2"),
+        ("sep=;\na;b\n34;1.60\n51;1.80\n33;1.62\n50;1.81\n", {}, "a;b"),
+        ("a;b\n34;1.605\n51;1.800\n33;1.620\n50;1.811\n", {"decimal": ","}, "a;b"),
+    ],
+)
+def test_a_recipe_knows_header_and_names(tmp_path, text, said, first):
+    (tmp_path / "t.csv").write_text(text)
+    source = read(tmp_path / "t.csv", **said)
+    names = source.table.column_names
+    shoal.anonymize(source, k=2, quasi_identifiers=names).write(tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text().splitlines()[0] == first
+    recipe = load_recipe(tmp_path / "a.csv.manifest.json")
+    again = shoal.anonymize(read(tmp_path / "t.csv", **recipe.dialect), **recipe.arguments)
+    again.write(tmp_path / "b.csv")
+    assert again.manifest["output"]["sha256"] == recipe.output_sha256
+
+
+def test_manifests_from_before_headers_could_be_missing_still_load(people, tmp_path):
+    pd.DataFrame(people).to_csv(tmp_path / "t.csv", index=False)
+    release = shoal.anonymize(tmp_path / "t.csv", **ARGUMENTS)
+    dialect = release.manifest["input"]["dialect"]
+    for key in ("header", "names", "thousands"):
+        del dialect[key]
+    (tmp_path / "m.json").write_text(json.dumps(release.manifest))
+    recipe = load_recipe(tmp_path / "m.json")
+    assert recipe.dialect["header"] is True
+    assert read(tmp_path / "t.csv", **recipe.dialect).table.column_names == list(people)

@@ -243,3 +243,48 @@ def test_a_long_number_beside_many_decimals_keeps_every_digit():
     numbers = numeric.from_text("x", pa.chunked_array([["12345678901234", "0.123456789012"]]), ".")
     assert numbers.origin == 123456789012
     assert numbers.offsets[0] == 12345678901234 * 10**12 - 123456789012
+
+
+@pytest.mark.parametrize(
+    ("texts", "signs", "expected"),
+    [
+        (["941", "1.633"], (",", "."), [941, 1633]),
+        (["-1.234.567", "0"], (",", "."), [-1234567, 0]),
+        (["1,234.5", "7.25"], (".", ","), [1234.5, 7.25]),
+        (["1'633", "12"], (".", "'"), [1633, 12]),
+        (["1 633", "12"], (".", " "), [1633, 12]),
+    ],
+)
+def test_thousands_separators_are_left_out(texts, signs, expected):
+    numbers = numeric.from_text("x", pa.chunked_array([texts]), *signs)
+    assert numbers.floats().tolist() == expected
+
+
+@pytest.mark.parametrize("text", ["1.63", "1.6333", "0.633", "12.34.567", "1234.567", "1.633e5"])
+def test_groups_that_are_not_of_three_digits_are_no_thousands(text):
+    with pytest.raises(ShoalError, match=r"holds text such as .*say --decimal \. |holds text such as"):
+        numeric.from_text("x", pa.chunked_array([[text]]), ",", ".")
+
+
+def test_numbers_with_another_decimal_sign_are_refused_with_the_option():
+    with pytest.raises(ShoalError, match=r"say --decimal , \(decimal=','\) if its comma is a decimal sign; else"):
+        numeric.from_text("x", pa.chunked_array([["1,5"]]), ".")
+    with pytest.raises(ShoalError, match=r"--decimal ,.* or say --decimal \..* separates thousands; else"):
+        numeric.from_text("x", pa.chunked_array([["1,633"]]), ".")
+    with pytest.raises(ShoalError, match="holds text such as 'a'.*; turn it into numbers"):
+        numeric.from_text("x", pa.chunked_array([["a"]]), ".")
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["941", "1.633"], ("1.633", False)),
+        (["-12.500", "1.633"], ("-12.500", False)),
+        (["0.633", "12.500", "7.250"], ("12.500", True)),
+        (["1234.567", "1.633"], ("1.633", True)),
+        (["12.500", "7.25"], ("12.500", True)),
+        (["1", "2"], (None, False)),
+    ],
+)
+def test_numbers_that_can_be_read_in_two_ways(texts, found):
+    assert numeric.doubtful(pa.chunked_array([texts]), ".") == found

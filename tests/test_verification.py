@@ -2,6 +2,7 @@ import pytest
 
 import shoal
 from shoal.errors import ShoalError
+from shoal.files import read
 
 
 def test_values_of_a_csv_file_are_compared_as_text(tmp_path):
@@ -29,3 +30,15 @@ def test_a_file_larger_than_memory_is_counted_in_parts(tmp_path, monkeypatch):
     assert shoal.verify(path, "x", delimiter=";").n_groups == 2
     with pytest.raises(ShoalError, match="no column 'z'"):
         shoal.verify(path, ["z"])
+
+
+def test_a_release_is_read_as_its_manifest_says(tmp_path):
+    (tmp_path / "t.csv").write_text("2019,2020\n3,4\n5,6\n7,8\n9,9\n")
+    release = shoal.anonymize(read(tmp_path / "t.csv", header=True), k=2, quasi_identifiers=["2019", "2020"])
+    release.write(tmp_path / "safe.csv")
+    assert shoal.verify(tmp_path / "safe.csv", ["2019", "2020"]).k == 2
+    with (tmp_path / "safe.csv").open("a") as file:
+        file.write("1,1\n")  # then the manifest is about another file
+    with pytest.raises(ShoalError, match="looks like a record"):
+        shoal.verify(tmp_path / "safe.csv", ["2019", "2020"])
+    assert shoal.verify(tmp_path / "safe.csv", ["2019", "2020"], header=True).k == 1

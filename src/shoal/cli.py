@@ -1,6 +1,5 @@
 """The command line: parse, call the library, print. Heavy imports wait until a command runs."""
 
-import csv
 import json
 import os
 import shlex
@@ -14,6 +13,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
+from shoal.options import (
+    ColumnNames,
+    DecimalSign,
+    Delimiter,
+    Encoding,
+    Header,
+    NumberNames,
+    Quote,
+    Thousands,
+    dialect_of,
+    joined,
+    options_of,
+    split,
+)
 from shoal.parameters import Maybe, Number, Whole
 from shoal.terminal import collected_warnings, print_result, print_summary, print_table, progress_bar, prove, span
 
@@ -40,14 +53,6 @@ Quasi = Annotated[
     ),
 ]
 Anonymity = Annotated[str | None, typer.Option("-k", metavar="K", help="Least number of records in a group.")]
-Delimiter = Annotated[
-    str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")
-]
-Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fields (detected).")]
-Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
-DecimalSign = Annotated[
-    str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
-]
 Memory = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [half of it]"),
@@ -125,6 +130,10 @@ def anonymize(
     quote: Quote = None,
     encoding: Encoding = None,
     decimal: DecimalSign = None,
+    thousands: Thousands = None,
+    header: Header = None,
+    names: ColumnNames = [],  # noqa: B006
+    number_names: NumberNames = False,
 ) -> None:
     """Release a table in which every person hides among at least K.
 
@@ -133,7 +142,7 @@ def anonymize(
     A table that does not fit into memory is streamed; interrupted, the same command goes on where it stopped.
     """
     Maybe(Number(0)).check("--certificate", certificate)
-    dialect = dialect_of(delimiter=delimiter, quote=quote, encoding=encoding, decimal=decimal)
+    dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
     settings: dict[str, Any] = {
         "k": None if k is None else whole_k(k),
         "quasi_identifiers": split(quasi_identifiers),
@@ -287,6 +296,10 @@ def verify(
     quote: Quote = None,
     encoding: Encoding = None,
     decimal: DecimalSign = None,
+    thousands: Thousands = None,
+    header: Header = None,
+    names: ColumnNames = [],  # noqa: B006
+    number_names: NumberNames = False,
 ) -> None:
     """Count how many records share their quasi-identifiers; exit status 1 if fewer than K.
 
@@ -295,7 +308,7 @@ def verify(
     from shoal.verification import verify as run
 
     asked = None if k is None else whole_k(k)
-    dialect = dialect_of(delimiter=delimiter, quote=quote, encoding=encoding, decimal=decimal)
+    dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
     found = run(file, split(quasi_identifiers), memory=memory, **dialect)
     below = found.anonymity.records_below(asked) if asked else 0
     if as_json:
@@ -324,6 +337,10 @@ def inspect(
     quote: Quote = None,
     encoding: Encoding = None,
     decimal: DecimalSign = None,
+    thousands: Thousands = None,
+    header: Header = None,
+    names: ColumnNames = [],  # noqa: B006
+    number_names: NumberNames = False,
 ) -> None:
     """Show the columns of a table and suggest a role for each.
 
@@ -331,7 +348,11 @@ def inspect(
     """
     from shoal.inspection import inspect as run
 
-    found = run(file, **dialect_of(delimiter=delimiter, quote=quote, encoding=encoding, decimal=decimal))
+    dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
+    with collected_warnings(show=not as_json):
+        found = run(file, **dialect)
+    if found.numbered:
+        dialect["number_names"] = True
     if as_json:
         print(json.dumps(found.as_dict(), indent=2, default=str))
         return
@@ -346,7 +367,7 @@ def inspect(
         print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
     print("\nThe roles are suggestions: you decide what others may know.")
     if quasi := found.suggested("quasi-identifier"):
-        parts = [f"shoal anonymize {shlex.quote(file)} -k 5 -q {joined(quasi)}"]
+        parts = [f"shoal anonymize {shlex.quote(file)}{options_of(dialect)} -k 5 -q {joined(quasi)}"]
         parts += [f"-c {joined(names)}" for names in [found.suggested("confidential")] if names]
         parts += [f"-i {joined(names)}" for names in [found.suggested("identifier")] if names]
         print(f"\n  {' '.join(parts)} -o safe.csv --report safe.html")
@@ -472,23 +493,6 @@ def whole_k(text: str) -> int:
         raise ShoalError(f"k must be a whole number of at least 1, not {text!r}") from None
 
 
-def split(given: list[str]) -> list[str]:
-    """Column names from repeated options with commas; a name with a comma goes in double quotes."""
-    try:
-        rows = [row for item in given for row in csv.reader([item], skipinitialspace=True, strict=True)]
-    except csv.Error:
-        raise ShoalError(
-            f"cannot read the column names {given!r}: put commas between them, and names that hold commas "
-            "in double quotes"
-        ) from None
-    return [name for row in rows for name in row or [""]]
-
-
-def joined(names: list[str]) -> str:
-    """The other way round, quoted for the shell where it must be."""
-    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
-
-
 def pairs(given: list[str], what: str, example: str) -> dict[str, str]:
     """Names and values from options such as age=2, each name once."""
     found: dict[str, str] = {}
@@ -524,13 +528,6 @@ def parameters_of(given: list[str]) -> dict[str, bool | int | float | str]:
     return parameters
 
 
-def dialect_of(**given: Any) -> dict[str, Any]:
-    """What was said about a CSV file."""
-    if given["delimiter"] in ("\\t", "tab"):
-        given["delimiter"] = "\t"
-    return {name: value for name, value in given.items() if value is not None}
-
-
 def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:
     """The input and the recipe; an input that is not named is looked for by the recipe's name for it."""
     from shoal.manifest import load_recipe
@@ -549,7 +546,7 @@ def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) 
     """Whether everything can be written, before any work is done."""
     from shoal.files import format_of
     from shoal.files.atomic import check_target
-    from shoal.release import manifest_path
+    from shoal.manifest import manifest_path
 
     if str(report) == "-":
         raise ShoalError("the report goes to a file, not to standard output; name one")

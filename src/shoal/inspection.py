@@ -1,7 +1,7 @@
 """A first look at a table: what its columns hold, and which role each may have."""
 
 import os
-import re
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -9,24 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.arrays import shown
+from shoal.errors import ShoalWarning
 from shoal.files import Source, read
+from shoal.files.words import CONFIDENTIAL, IDENTIFIER, QUASI, matched
 from shoal.privacy import k_anonymity
 from shoal.table import arrow_of, is_text
 
 Role = Literal["identifier", "quasi-identifier", "confidential", "other"]
-
-_IDENTIFIER = (
-    "name first last surname email mail phone mobile fax ssn passport iban account street address url ip id"
-)
-_CONFIDENTIAL = (
-    "diagnosis disease icd condition medication treatment drug salary wage turnover profit debt religion "
-    "crime offence grade test result hiv"
-)
-_QUASI = (
-    "age birth born year dob date zip post postcode postal height weight income sex gender race ethnic "
-    "education marital occupation job city town region county state country household children employees "
-    "surface nationality hours"
-)
 
 
 @dataclass(frozen=True)
@@ -50,6 +39,7 @@ class Inspection:
     records: int
     columns: tuple[ColumnProfile, ...]
     unique: int | None
+    numbered: bool = False  # columns of the same name were given numbers
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -77,7 +67,15 @@ def inspect(data: Any, **dialect: Any) -> Inspection:
 
     Suggestions come from names and values; the owner of the table decides.
     """
-    source = read(data, **dialect) if isinstance(data, (str, os.PathLike)) else data
+    source = read(data, **{"number_names": True} | dialect) if isinstance(data, (str, os.PathLike)) else data
+    numbered = isinstance(source, Source) and source.dialect.names is not None and "names" not in dialect
+    if numbered and not dialect.get("number_names"):
+        warnings.warn(
+            "columns of the same name are shown with numbers; say --number-names (number_names=True) to "
+            "anonymize them under these names",
+            ShoalWarning,
+            stacklevel=2,
+        )
     table = source.table if isinstance(source, Source) else arrow_of(data, to_look_at=True)
     columns = tuple(profile(name, table[name]) for name in table.column_names)
     quasi = [column.name for column in columns if column.role == "quasi-identifier"]
@@ -85,7 +83,7 @@ def inspect(data: Any, **dialect: Any) -> Inspection:
     if quasi and table.num_rows:
         known = pa.table({name: shown(table[name]) for name in quasi})
         unique = int((k_anonymity(known, quasi).sizes == 1).sum())
-    return Inspection(table.num_rows, columns, unique)
+    return Inspection(table.num_rows, columns, unique, numbered)
 
 
 def profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
@@ -117,13 +115,13 @@ def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role,
     number, n = is_number(column.type) or is_code(column), len(column)
     if distinct <= 1:
         return "other", "one value only: it tells nobody apart"
-    if word := matched(name, _IDENTIFIER):
+    if word := matched(name, IDENTIFIER):
         return "identifier", f"called {word!r}: names a person directly"
-    if word := matched(name, _CONFIDENTIAL):
+    if word := matched(name, CONFIDENTIAL):
         return "confidential", f"called {word!r}: what a release is about, not how people are recognised"
     if not number and distinct == n and n > 1:
         return "identifier", "a different text in every record: names a person directly"
-    word = matched(name, _QUASI)
+    word = matched(name, QUASI)
     called = f"called {word!r}: " if word else ""
     if number:
         return "quasi-identifier", f"{called}{distinct} different numbers may be known to others"
@@ -135,13 +133,6 @@ def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role,
 def is_code(column: pa.ChunkedArray) -> bool:
     """Whether a column of text holds digits only, such as postcodes with leading zeros."""
     return is_text(column.type) and bool(pc.all(pc.match_substring_regex(column, "^[0-9]+$")).as_py())
-
-
-def matched(name: str, words: str) -> str | None:
-    """The first of the words that a column's name contains as a part of its own."""
-    parts = re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())
-    listed = words.split()
-    return next((part for part in parts if part in listed), None)
 
 
 def is_number(kind: pa.DataType) -> bool:

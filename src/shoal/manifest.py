@@ -128,6 +128,23 @@ def hash_of_values(table: Table) -> str:
     return digest.hexdigest()
 
 
+def manifest_path(target: Path) -> Path:
+    """Where the manifest of a release stands."""
+    return target.with_name(f"{target.name}.manifest.json")
+
+
+def written_dialect(path: Path) -> dict[str, Any]:
+    """How Shoal wrote a CSV file, if the manifest beside it is about these very bytes; else nothing."""
+    try:
+        output = json.loads(manifest_path(path).read_text(encoding="utf-8"))["output"]
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != output["sha256"]:
+                return {}
+        return {"header": True} | Dialect(**output["dialect"]).said()
+    except (OSError, ValueError, KeyError, TypeError):  # no manifest, or none of a CSV file
+        return {}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A manifest read back, to repeat its release."""
@@ -135,7 +152,7 @@ class Recipe:
     input_name: str | None
     input_sha256: str
     output_sha256: str | None
-    dialect: dict[str, str]
+    dialect: dict[str, Any]
     arguments: dict[str, Any]  # of `anonymize`
     blocks: int | None = None  # that a table larger than memory was cut into
 
@@ -159,8 +176,10 @@ def recipe_of(manifest: Manifest) -> Recipe:
     model = method_described(manifest["method"])
     if manifest["k"] != model.k:
         raise ShoalError(f"the recipe contradicts itself: k is {manifest['k']} and {model.k}")
-    dialect = dict(manifest["input"].get("dialect", {}))
-    dialect.pop("newline", None)
+    dialect: dict[str, Any] = dict(manifest["input"].get("dialect", {}))
+    if dialect:
+        dialect.setdefault("header", True)  # older manifests do not say so
+        dialect.pop("newline", None)
     roles = manifest["roles"]
     settings = {key: manifest[key] for key in ("scaling", "weights", "aggregate", "exact", "random_state")}
     return Recipe(

@@ -6,6 +6,7 @@ the order of its records, 64-bit integers keep every digit, and a released value
 the column came with. Floats without such a number of decimals are `Real`.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -402,7 +403,7 @@ def has_decimals(values: NDArray[Any], decimals: int) -> bool:
 # From the text of a file.
 
 
-def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
+def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str, thousands: str = "") -> Numbers:
     """The numbers of a column of text, or an error that names it and the rows that are in the way."""
     texts = pc.utf8_trim_whitespace(column)
     lowered = pc.utf8_lower(texts)
@@ -414,27 +415,22 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str) -> Numbers:
     infinite = pc.match_substring_regex(lowered, _INFINITE).to_numpy()
     if infinite.any():
         raise rows_error(name, "infinity", infinite, "take those records out or cap the values")
-    plain = pc.match_substring_regex(texts, number_pattern(decimal_sign)).to_numpy()
+    plain = pc.match_substring_regex(texts, number_pattern(decimal_sign, thousands)).to_numpy()
     if not plain.all():
         first = texts[int(np.argmin(plain))].as_py()
-        raise rows_error(
-            name,
-            f"text such as {first!r}",
-            ~plain,
-            "turn it into numbers or leave it out of the quasi-identifiers",
-        )
-    pointed = texts if decimal_sign == "." else pc.replace_substring(texts, decimal_sign, ".")
-    if has_exponents(pointed):
-        return from_floats(name, pointed.cast(pa.float64()).to_numpy())
-    point = pc.find_substring(pointed, ".").to_numpy()
-    length = pc.utf8_length(pointed).to_numpy()
+        raise rows_error(name, f"text such as {first!r}", ~plain, cure_of_text(first, decimal_sign))
+    texts = pointed(texts, decimal_sign, thousands)
+    if has_exponents(texts):
+        return from_floats(name, texts.cast(pa.float64()).to_numpy())
+    point = pc.find_substring(texts, ".").to_numpy()
+    length = pc.utf8_length(texts).to_numpy()
     refuse_long(name, length)
     after = np.where(point < 0, 0, length - point - 1)
     decimals = int(after.max())
     if (length - after).max() + decimals <= MOST_DECIMALS:  # so short a number survives the way through a double
-        units = np.rint(pointed.cast(pa.float64()).to_numpy() * 10.0**decimals).astype(np.int64)
+        units = np.rint(texts.cast(pa.float64()).to_numpy() * 10.0**decimals).astype(np.int64)
     else:
-        padded = zip(pointed.to_pylist(), decimals - after, strict=True)
+        padded = zip(texts.to_pylist(), decimals - after, strict=True)
         units = np.array([int(text.replace(".", "") + "0" * int(more)) for text, more in padded], object)
     style = {"width": leading_width(texts)} if decimals == 0 else {}
     kind: Kind = "integer" if decimals == 0 else "float64"
@@ -446,9 +442,51 @@ def has_exponents(texts: pa.ChunkedArray) -> bool:
     return bool(pc.any(pc.match_substring_regex(texts, "[eE]")).as_py())
 
 
-def number_pattern(decimal_sign: str) -> str:
-    """A regular expression for numbers as people write them, without thousands separators."""
-    return rf"^[+-]?([0-9]+[{decimal_sign}]?[0-9]*|[{decimal_sign}][0-9]+)([eE][+-]?[0-9]+)?$"
+def number_pattern(decimal_sign: str, thousands: str = "") -> str:
+    """A regular expression for numbers as people write them, in groups of three where there is a sign for that."""
+    plain = rf"([0-9]+[{decimal_sign}]?[0-9]*|[{decimal_sign}][0-9]+)([eE][+-]?[0-9]+)?"
+    if not thousands:
+        return rf"^[+-]?{plain}$"
+    return rf"^[+-]?({plain}|[1-9][0-9]{{0,2}}([{thousands}][0-9]{{3}})+([{decimal_sign}][0-9]*)?)$"
+
+
+def pointed(texts: pa.ChunkedArray, decimal_sign: str, thousands: str = "") -> pa.ChunkedArray:
+    """Numbers as computers write them: a decimal point, and nothing between thousands."""
+    bare = pc.replace_substring(texts, thousands, "") if thousands else texts
+    return bare if decimal_sign == "." else pc.replace_substring(bare, decimal_sign, ".")
+
+
+def doubtful(texts: pa.ChunkedArray, decimal_sign: str) -> tuple[str | None, bool]:
+    """A number such as 1.633 that may be 1633, and whether another number shows that it is not."""
+    threes = pc.match_substring_regex(texts, rf"^[+-]?[1-9][0-9]{{0,2}}[{decimal_sign}][0-9]{{3}}$")
+    others = pc.and_not(pc.match_substring(texts, decimal_sign), threes)
+    place = pc.index(threes, True).as_py()
+    return (None if place < 0 else texts[place].as_py()), bool(pc.any(others).as_py())
+
+
+def refuse_doubtful(name: str, example: str | None, is_shown: bool, decimal_sign: str) -> None:
+    """Numbers that can be read in two ways, in a file that does not tell which is right."""
+    if example is None or is_shown:
+        return
+    other = "," if decimal_sign == "." else "."
+    bare = example.replace(decimal_sign, "")
+    raise ShoalError(
+        f"quasi-identifier {name!r} holds numbers such as {example!r}, and nothing in the file tells whether "
+        f"that is {bare}; say --decimal {other} (decimal={other!r}) if it is, "
+        f"or --decimal {decimal_sign} (decimal={decimal_sign!r}) if it is not"
+    )
+
+
+def cure_of_text(text: str, decimal_sign: str) -> str:
+    """What to do about text in a quasi-identifier; numbers may only have another decimal sign."""
+    other = "," if decimal_sign == "." else "."
+    sign, cures = ("comma" if other == "," else "point"), []
+    if re.fullmatch(number_pattern(other, decimal_sign), text):
+        cures.append(f"say --decimal {other} (decimal={other!r}) if its {sign} is a decimal sign")
+    if re.fullmatch(number_pattern(decimal_sign, other), text):
+        cures.append(f"say --decimal {decimal_sign} (decimal={decimal_sign!r}) if its {sign} separates thousands")
+    last = "turn it into numbers or leave it out of the quasi-identifiers"
+    return f"{', or '.join(cures)}; else {last}" if cures else last
 
 
 def leading_width(texts: pa.ChunkedArray) -> int:

@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -22,7 +22,7 @@ from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.files import Dialect, atomically, format_of, write
 from shoal.files.atomic import check_target
 from shoal.files.write import write_csv
-from shoal.manifest import Manifest
+from shoal.manifest import Manifest, manifest_path
 from shoal.measures import InformationLoss
 from shoal.numeric import CommonValues, number_pattern
 from shoal.partition import Partition
@@ -163,7 +163,7 @@ class Release:
         source = self.original.source
         dialect = dialect_for(target, source.dialect if source else Dialect())
         columns = {name: self._text(name, dialect) for name in self.original.kept}
-        warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect.decimal)
+        warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect)
         zipped = target.name.lower().endswith(".gz")
         write_csv(list(columns), list(columns.values()), temporary, dialect, zipped)
         return dialect
@@ -201,10 +201,9 @@ def other_records() -> ShoalError:
 
 
 def dialect_for(target: Path, dialect: Dialect) -> Dialect:
-    """The dialect of a CSV file that is written: that of the input, with tabs where the name asks for them."""
-    if not target.name.lower().removesuffix(".gz").endswith(".tsv"):
-        return dialect
-    return Dialect("\t", dialect.quote, dialect.encoding, dialect.decimal, dialect.newline)
+    """The dialect of a CSV file that is written: that of the input, with a header, with tabs for a .tsv."""
+    tabs = target.name.lower().removesuffix(".gz").endswith(".tsv")
+    return replace(dialect, delimiter="\t" if tabs else dialect.delimiter, header=True, names=None)
 
 
 def column_text(table: Table, name: str) -> list[str]:
@@ -215,26 +214,21 @@ def column_text(table: Table, name: str) -> list[str]:
     return texts(table.frame[name])
 
 
-def manifest_path(target: Path) -> Path:
-    """Where the manifest of a release stands."""
-    return target.with_name(f"{target.name}.manifest.json")
-
-
-def warn_of_formulas(columns: Mapping[str, Sequence[str]], untouched: Sequence[str], decimal: str) -> None:
+def warn_of_formulas(columns: Mapping[str, Sequence[str]], untouched: Sequence[str], dialect: Dialect) -> None:
     """Text that a spreadsheet would run as a formula, in columns that are released as they are."""
     for name in untouched:
-        rows = formula_rows(columns[name], decimal)
+        rows = formula_rows(columns[name], dialect)
         if len(rows):
             warn_of_formula(name, some(rows), len(rows))
     warn_of_names(columns)
 
 
-def formula_rows(values: Sequence[str], decimal: str) -> Int:
+def formula_rows(values: Sequence[str], dialect: Dialect) -> Int:
     """The rows, counted from 1, that a spreadsheet would run as a formula."""
     texts = pa.array(values, pa.string())
     suspect = pc.and_(
         pc.match_substring_regex(texts, r"^[=+\-@\t\r]"),
-        pc.invert(pc.match_substring_regex(texts, number_pattern(decimal))),
+        pc.invert(pc.match_substring_regex(texts, number_pattern(dialect.decimal, dialect.thousands))),
     )
     return np.flatnonzero(suspect.to_numpy(zero_copy_only=False)) + 1
 

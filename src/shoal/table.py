@@ -113,7 +113,13 @@ class Table:
     def numbers(self, name: str) -> numeric.Numbers:
         """The numbers of a column."""
         if self.source is not None and self.source.text is not None:
-            return numeric.from_text(name, self.source.text[name], self.source.dialect.decimal)
+            decimal, thousands = self.source.dialect.decimal, self.source.dialect.thousands
+            column = self.source.text[name]
+            numbers = numeric.from_text(name, column, decimal, thousands)
+            if not thousands:
+                texts = pc.utf8_trim_whitespace(column)
+                numeric.refuse_doubtful(name, *numeric.doubtful(texts, decimal), decimal)
+            return numbers
         return numeric.from_series(name, self.frame[name])
 
     def replaced(self, common: Mapping[str, numeric.CommonValues], labels: Int, exact: bool) -> Any:

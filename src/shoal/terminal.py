@@ -204,7 +204,7 @@ def print_result(
         *([f"certificate: {manifest['certificate']['says']}"] if "certificate" in manifest else []),
     ]
     if output != "-":
-        from shoal.release import manifest_path
+        from shoal.manifest import manifest_path
 
         lines += [
             f"release:  {output}",

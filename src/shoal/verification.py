@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.files import Said, read
+from shoal.manifest import written_dialect
 from shoal.privacy import Anonymity, k_anonymity
 from shoal.privacy.k_anonymity import check_names
 from shoal.table import Names, names_of
@@ -55,11 +56,14 @@ def verify(
     """Count the groups of a file on its quasi-identifiers; CSV values are compared as text.
 
     A file that would take more than `memory`, such as "1GB" (half of what is free by default), is counted some
-    records at a time. `dialect` is as for `shoal.files.read`.
+    records at a time. A release of Shoal is read as the manifest beside it says. `dialect` is as for
+    `shoal.files.read`.
     """
     from shoal.stream.memory import bytes_of, size_in_memory
 
     limit, names = bytes_of(memory), names_of(quasi_identifiers)
+    if str(path) != "-" and not dialect:
+        dialect = written_dialect(Path(path))
     if str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > limit:
         return counted(Path(path), names, Said(**dialect))
     source = read(path, **dialect)

@@ -15,14 +15,46 @@ def test_the_delimiter_is_found(delimiter):
 
 
 def test_commas_within_quotes_and_in_numbers_do_not_mislead():
-    assert detected('a;b\n"x, y";1,5\n"z, w";2,5\n') == Dialect(";", '"', "utf-8", ",", "\n")
+    assert detected('a;b\n"x, y";1,5\n"z, w";2,5\n') == Dialect(";", '"', "utf-8", ",", "\n", ".")
     assert detected('a,b\n"x; y; z",1\n"z",2\n').delimiter == ","
     assert detected("a\n1\n2\n").delimiter == ","
 
 
-def test_the_decimal_sign_is_a_point_where_any_number_has_one():
-    assert detected("a;b\n1,5;2.5\n").decimal == "."
-    assert detected("a;b\n1;2\n").decimal == "."
+@pytest.mark.parametrize(
+    ("rows", "signs"),
+    [
+        ("1,5;2.5", (".", "")),  # columns that contradict each other
+        ("1;2", (".", "")),
+        ("1,5;2", (",", ".")),
+        ("1.5;2", (".", ",")),
+        ("1,633;941", (".", "")),  # 1633, or a little more than one and a half
+        ("1.633;941", (".", "")),
+        ("1.633;1,78", (",", ".")),
+        ("1.234.567;3", (",", ".")),
+        ("1,234,567;3", (".", ",")),
+        ("1.234,5;3", (",", ".")),
+        ("0.633;3", (".", ",")),
+        ("1234.567;3", (".", ",")),
+        ("NA;3\n;3\n1,5;3", (",", ".")),
+        ("1,5;a\n2,5;1.50\n3,5;b", (",", ".")),  # a number in a column of text tells nothing
+    ],
+)
+def test_the_columns_show_what_points_and_commas_mean(rows, signs):
+    found = detected(f"a;b\n{rows}\n")
+    assert (found.decimal, found.thousands) == signs
+
+
+def test_what_is_said_of_one_sign_settles_the_other():
+    for given in ({"decimal": ","}, {"thousands": "."}, {"decimal": ",", "thousands": "."}):
+        found = detected("a;b\n1.633;941\n", **given)
+        assert (found.decimal, found.thousands) == (",", ".")
+    assert detected("a;b\n1'633;9.5\n", thousands="'").thousands == "'"
+    with pytest.raises(ShoalError, match="also the thousands separator"):
+        detected("a;b\n1;2\n", decimal=".", thousands=".")
+
+
+def test_quoted_decimal_commas_between_commas_are_found():
+    assert detected('a,b\n"1,78",1.633\n"2,5",941\n') == Dialect(",", '"', "utf-8", ",", "\n", ".")
 
 
 def test_single_quotes_are_found():
@@ -33,6 +65,8 @@ def test_single_quotes_are_found():
 
 def test_line_ends_are_kept():
     assert detected("a,b\r\n1,2\r\n").newline == "\r\n"
+    assert detected('a,b\r1,"x\ny"\r2,"z\r\n"\r').newline == "\r"
+    assert detected('a,b\n1,"x\r\ny"\n').newline == "\n"
 
 
 def test_what_is_given_is_not_guessed():
@@ -46,6 +80,7 @@ def test_what_is_given_is_not_guessed():
         ("ä,1".encode(), "utf-8"),
         ("ä,1".encode("utf-8-sig"), "utf-8-sig"),
         ("ä,1".encode("utf-16"), "utf-16"),
+        ("ä,1".encode("utf-32"), "utf-32"),
         ("ä,1".encode("cp1252"), "cp1252"),
         (b"\x81\xe4,1", "latin-1"),
     ],
@@ -54,6 +89,24 @@ def test_the_encoding_is_found(content, encoding):
     text, found = decode(content, "x.csv", None)
     assert found == encoding
     assert text.endswith(",1")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_wide_letters_without_a_mark_are_refused_with_their_encoding(encoding):
+    content = "age,city\n34,Göteborg\n".encode(encoding)
+    with pytest.raises(ShoalError, match=f"binary data; if it is text, say --encoding {encoding} "):
+        decode(content, "x.csv", None)
+    assert decode(content, "x.csv", encoding) == ("age,city\n34,Göteborg\n", encoding)
+
+
+def test_what_is_said_must_make_sense():
+    with pytest.raises(ShoalError, match="names gives 'a' twice"):
+        Said(names=["a", "b", "a"])
+    with pytest.raises(ShoalError, match="named by text, not by 1"):
+        Said(names=[1])
+    with pytest.raises(ShoalError, match="header must be True or False, not 'no'"):
+        Said(header="no")
+    assert Said(names="a").given() == {"names": ("a",)}
 
 
 def test_what_is_not_text_is_an_error():
@@ -71,7 +124,7 @@ def test_a_dialect_must_make_sense():
     with pytest.raises(ShoalError, match="one character"):
         Dialect(delimiter="::")
     with pytest.raises(ShoalError, match="also the quote"):
-        Dialect(delimiter=",", decimal=",")
+        Dialect(delimiter=";", quote=";")
     for sign in ("", ";;", "é"):
         with pytest.raises(ShoalError, match="delimiter must be one character of ASCII"):
             detected("a;b\n1;2\n", delimiter=sign)

@@ -75,6 +75,7 @@ def test_standard_input(monkeypatch):
         ("t.csv", "a,b,a\n1,2,3\n", "two columns of the same name: 'a'"),
         ("t.csv", "a,b\n1,2\n1,2,3\n", "row 2 has 3 fields where the header has 2"),
         ("t.csv", "a,b\n1,2\n3\n", "row 2 has 1 fields"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16-le"), "--encoding utf-16-le"),
         ("t.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "binary data"),
         ("t.csv.gz", b"\x1f\x8bgarbage", "not a readable gzip"),
         ("t.parquet", b"PAR1garbage", "not a readable Parquet"),
@@ -108,6 +109,30 @@ def test_old_line_ends_are_lines_too(tmp_path):
     source = read(file(tmp_path, b"a,b\r1,2\r3,4\r"))
     assert source.table.to_pydict() == {"a": [1, 3], "b": [2, 4]}
     assert source.dialect.newline == "\r"
+
+
+def test_carriage_returns_within_quotes_do_not_end_old_lines(tmp_path):
+    source = read(file(tmp_path, b'a,b\r1,"x\ry"\r2,"z\nw"\r3,"\r\n"\r'))
+    assert source.text.to_pydict() == {"a": ["1", "2", "3"], "b": ["x\ry", "z\nw", "\r\n"]}
+    assert source.dialect.newline == "\r"
+
+
+@pytest.mark.parametrize(
+    ("values", "types", "numbers"),
+    [
+        (["941;1,78", "1.633;2,5"], [pa.int64(), pa.float64()], [941, 1633]),
+        (["941;1.78", "1,633;2.5"], [pa.int64(), pa.float64()], [941, 1633]),
+        (["941,5;1", "1.633,25;2"], [pa.float64(), pa.int64()], [941.5, 1633.25]),
+        (["941;1", "1.633;2"], [pa.string(), pa.int64()], ["941", "1.633"]),  # in doubt
+        (["0.941;1", "1.633;2"], [pa.float64(), pa.int64()], [0.941, 1.633]),
+        (["+5;1", "-6;2"], [pa.float64(), pa.int64()], [5.0, -6.0]),
+    ],
+)
+def test_thousands_are_read_where_the_file_tells(tmp_path, values, types, numbers):
+    source = read(file(tmp_path, "\n".join(["x;y", *values, ""])))
+    assert source.table.schema.types == types
+    assert source.table["x"].to_pylist() == numbers
+    assert source.text["x"].to_pylist() == [value.split(";")[0] for value in values]
 
 
 def test_a_name_that_tells_the_format_is_believed(tmp_path):

@@ -516,3 +516,38 @@ def test_the_manifest_says_what_auto_chose_for_the_blocks(tmp_path, blocks):
     assert method["name"] == "Auto"
     assert method["chosen"]["name"] == "Refined"
     assert "of annealing" in method["reason"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "said"),
+    [
+        ("".join(f"{i},{i * i % 17},x\n" for i in range(40)), ["column1", "column2"], {"header": False}),
+        ("a,a,b\n" + "".join(f"{i},{i * i % 17},x\n" for i in range(40)), ["a", "a_2"], {"number_names": True}),
+        ("sep=;\na;b\n" + "".join(f"{i};{i % 7},5\n" for i in range(40)), ["a", "b"], {}),
+        ("a;b\n" + "".join(f"{i % 7},5;{i}.{i:03d}\n" for i in range(1, 40)), ["a", "b"], {}),
+        ("a;b\n" + "".join(f"{i};{i}.{i:03d}\n" for i in range(1, 40)), ["b"], {"decimal": ","}),
+        ("a;b\n" + "".join(f"{i};{i}.{i:03d}\n" for i in range(40)), ["a", "b"], {}),
+        ("a,b\r" + "".join(f'{i},"x\r{i}"\r' for i in range(40)), ["a"], {}),
+    ],
+)
+@pytest.mark.parametrize("target", ["out.csv", "out.parquet"])
+def test_headers_and_thousands_are_read_as_in_memory(tmp_path, small_parts, text, names, said, target):
+    path = tmp_path / "in.csv"
+    path.write_bytes(text.encode())
+    release = shoal.anonymize(shoal.files.read(path, **said), k=3, quasi_identifiers=names, method="mdav")
+    release.write(tmp_path / target)
+    given = {"k": 3, "quasi_identifiers": names, "method": "mdav", "blocks": 1} | said
+    anonymize_file(path, tmp_path / f"streamed-{target}", **given)
+    assert (tmp_path / f"streamed-{target}").read_bytes() == (tmp_path / target).read_bytes()
+
+
+def test_numbers_that_can_be_read_in_two_ways_are_refused_as_in_memory(tmp_path, small_parts):
+    path = tmp_path / "in.csv"
+    path.write_text("a;b\n" + "".join(f"{i};{i}.{i:03d}\n" for i in range(1, 40)))
+    with pytest.raises(ShoalError, match="nothing in the file tells") as whole:
+        shoal.anonymize(path, k=3, quasi_identifiers="b")
+    with pytest.raises(ShoalError) as parts:
+        anonymize_file(path, tmp_path / "out.csv", k=3, quasi_identifiers="b", blocks=2)
+    assert str(parts.value) == str(whole.value)
+    anonymize_file(path, tmp_path / "out.parquet", k=3, quasi_identifiers="a", confidential="b", blocks=2)
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["b"].type == pa.string()

@@ -17,7 +17,6 @@ from shoal.stream.source import look
 from shoal.stream.spill import whole
 from shoal.table import Roles, Table
 
-NONE = Said()
 TEXT = Path("in.csv")
 
 
@@ -32,7 +31,8 @@ def parts_of_three(monkeypatch):
 
 
 def scanned(folder, path, names, target="csv"):
-    found = scan(look(path, NONE, nothing), Roles.of(names), target, folder / "scan", nothing)
+    said = Said(header=True) if path.suffix == ".csv" else Said()
+    found = scan(look(path, said, nothing), Roles.of(names), target, folder / "scan", nothing)
     columns = settle(found, dict.fromkeys(names, 1.0), folder / "scan", folder / "numbers", nothing)
     return found, columns, whole(folder / "numbers", [f"q{number}" for number in range(len(names))])
 

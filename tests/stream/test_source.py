@@ -1,4 +1,5 @@
 import gzip
+import json
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -36,6 +37,13 @@ TEXTS = {
     "plain": b"a,b\n1,2\n3,4\n5,6\n7,8\n",
     "dos": b"a;b\r\n1,5;2\r\n3,0;x\r\n",
     "mac": b"a,b\r1,2\r3,4\r",
+    "mac with a quoted carriage return": b'a,b\r1,"x\ry"\r3,"z\nw"\r4,"\r\n"\r',
+    "mac alone": b"\r\ra\r1\r\r2\r\r",
+    "sep": b"sep=;\r\na;b\r\n1,5;2\r\n3,0;x\r\n",
+    "sep, marked": "sep=|\na|b\nGöteborg|2\n".encode("utf-8-sig"),
+    "sep, alone": b"sep=;\n\na\n1\n\n2\n",
+    "utf-32": "a,b\nGöteborg,2\nParis,4\n".encode("utf-32"),
+    "a line end in the header": b'"a\n1",b\n1,2\n3,4\n',
     "latin": "a,b\nGöteborg,2\nParis,4\n".encode("latin-1"),
     "utf-16": "a,b\nGöteborg,2\nParis,4\n".encode("utf-16"),
     "marked": "a,b\nGöteborg,2\n".encode("utf-8-sig"),
@@ -57,6 +65,34 @@ def test_a_csv_file_is_read_as_in_one_piece(tmp_path, small_parts, kind, zipped)
     assert found.sha256 == whole.sha256
     assert table.to_pydict() == whole.text.to_pydict()
     assert Input.from_dict(found.as_dict()) == found
+
+
+@pytest.mark.parametrize(
+    ("content", "given"),
+    [
+        (b"34,Ulm\n51,Bonn\n7,\n3,x\n", {"header": False}),
+        (b"\n\n34\n\n51\n\n", {"header": False}),
+        (b"34,Ulm\r51,Bonn\r", {"header": False, "names": ["age", "city"]}),
+        (b"sep=;\n34;Ulm\n51;Bonn\n", {"header": False}),
+        (b"zip,zip\n1,2\n3,4\n", {"number_names": True}),
+        (b"zip,zip\n1,2\n3,4\n", {"names": ["a", "b"]}),
+        ("x,y\n1,ä\n".encode("utf-16-le"), {"encoding": "utf-16-le"}),
+        ("x,y\n1,ä\n".encode("utf-32-be"), {"encoding": "utf-32-be"}),
+        ("x,y\n1,ä\n".encode("utf-8-sig"), {"encoding": "utf-8"}),
+        (b"a;b\n1.633;2\n", {"thousands": "."}),
+    ],
+)
+def test_what_is_said_is_believed_as_in_one_piece(tmp_path, small_parts, content, given):
+    path = tmp_path / "a.csv"
+    path.write_bytes(content)
+    whole = read(path, **given)
+    found, table = streamed(path, **given)
+    assert found.dialect == whole.dialect
+    assert table.to_pydict() == whole.text.to_pydict()
+    assert Input.from_dict(json.loads(json.dumps(found.as_dict()))) == found
+    assert Input.from_dict(found.as_dict()) == found
+    (part,) = found.tables(found.columns[-1:], nothing) if table.num_rows <= 3 else [table]
+    assert part[found.columns[-1]].to_pylist() == table[found.columns[-1]].to_pylist()
 
 
 @settings(max_examples=60)
@@ -87,6 +123,11 @@ def test_any_text_is_read_as_in_one_piece(tmp_path, monkeypatch, lines, encoding
         (b"a,b\n", {}),
         (b"a,a\n1,2\n", {}),
         (b"a,b\n1,2\n1,2,3\n", {}),
+        (b"1,2\n1,2\n1,2,3\n", {}),
+        (b"1,2\n1,2\n1,2,3\n", {"header": False}),
+        (b"a,b\n1,2\n", {"names": ["a"]}),
+        ("a,b\n1,2\n".encode("utf-16-le"), {}),
+        ("a,b\n1,2\n".encode("utf-32-be"), {}),
         (b"a,b\n1,\x00\n", {}),
         (b"PK\x03\x04zip", {}),
         (b"a\n\xff\n", {"encoding": "utf-8"}),

@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import ShoalError
+from shoal.files import Dialect
 from shoal.stream.columns import Column
 from shoal.stream.spill import SpillWriter
 from shoal.stream.writing import Formulas, Released, texts_of, typed_as
@@ -29,13 +30,17 @@ def test_released_numbers_are_spelled_as_in_memory():
 
 def test_the_first_formulas_are_listed():
     found = Formulas()
-    for start in (0, 4, 8):
-        found.add(["=1", "-2", "@x", "a"], ".", start)
-    assert found.count == 6
-    assert found.listed() == "1, 3, 5, 7, 9 and 1 more"
+    for start in (0, 5, 10):
+        found.add(["=1", "-2", "@x", "a", "-1,5"], Dialect(), start)
+    assert found.count == 9
+    assert found.listed() == "1, 3, 5, 6, 8 and 4 more"
+    commas = Formulas()
+    commas.add(["-1.633", "-1,5", "-1.63"], Dialect(";", decimal=",", thousands="."), 0)
+    assert commas.listed() == "3"
 
 
 def test_text_gets_its_type():
-    assert typed_as(pa.chunked_array([["1,5"]]), "double", ",").to_pylist() == [1.5]
-    assert typed_as(pa.chunked_array([["15"]]), "int64", ",").to_pylist() == [15]
-    assert typed_as(pa.chunked_array([["x"]]), "string", ",").to_pylist() == ["x"]
+    commas = Dialect(";", decimal=",", thousands=".")
+    assert typed_as(pa.chunked_array([["1,5", "1.633,5"]]), "double", commas).to_pylist() == [1.5, 1633.5]
+    assert typed_as(pa.chunked_array([["15", "1.633"]]), "int64", commas).to_pylist() == [15, 1633]
+    assert typed_as(pa.chunked_array([["x", "1.633"]]), "string", commas).to_pylist() == ["x", "1.633"]

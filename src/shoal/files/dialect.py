@@ -7,32 +7,54 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, some
+from shoal.files.words import GAPS
+from shoal.numeric import number_pattern
 
 _DELIMITERS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'")
-_SAMPLE = 200_000
+_OTHER = {".": ",", ",": "."}
+_NUMBERS = {sign: re.compile(number_pattern(sign, other)) for sign, other in _OTHER.items()}
+SAMPLE = 200_000
+"""Characters by which a file is judged."""
+
+START = 1000
+"""Bytes by which its encoding is guessed."""
+
 _GUESSES = ("utf-8", "cp1252", "latin-1")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written."""
+    """How a CSV file is written.
+
+    `thousands` is empty where nothing in the file tells whether 1.633 is 1633. `names` are those of the columns
+    where they are not those of the header.
+    """
 
     delimiter: str = ","
     quote: str = '"'
     encoding: str = "utf-8"
     decimal: str = "."
     newline: str = "\n"
+    thousands: str = ""
+    header: bool = True
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "decimal"):
             check_sign(name, getattr(self, name))
-        if self.delimiter in (self.quote, self.decimal):
-            raise ShoalError(f"delimiter {self.delimiter!r} is also the quote or the decimal sign")
+        if self.delimiter == self.quote:
+            raise ShoalError(f"delimiter {self.delimiter!r} is also the quote")
+        if self.decimal == self.thousands:
+            raise ShoalError(f"decimal sign {self.decimal!r} is also the thousands separator")
+        if self.names is not None:
+            object.__setattr__(self, "names", tuple(self.names))
 
     def said(self) -> dict[str, Any]:
         """All that a reader must be told to read the file in this way."""
@@ -43,21 +65,55 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Said:
-    """What the caller says about a CSV file; None where Shoal is to find it out."""
+    """What the caller says about a CSV file; None where Shoal is to find it out.
+
+    delimiter, quote, encoding, decimal, thousands : str
+        How the file is written.
+    header : bool
+        Whether the first line names the columns.
+    names : list of str
+        What to call the columns, in their order; without a header they are column1, column2 ...
+    number_names : bool
+        Give columns of the same name a number: zip, zip_2.
+    """
 
     delimiter: str | None = None
     quote: str | None = None
     encoding: str | None = None
     decimal: str | None = None
+    thousands: str | None = None
+    header: bool | None = None
+    names: tuple[str, ...] | None = None
+    number_names: bool | None = None
 
     def __post_init__(self) -> None:
-        for name in ("delimiter", "quote", "decimal"):
-            if (sign := getattr(self, name)) is not None:
+        for name in ("delimiter", "quote", "decimal", "thousands"):
+            if sign := getattr(self, name):
                 check_sign(name, sign)
+        for name in ("delimiter", "quote", "decimal"):
+            if getattr(self, name) == "":
+                check_sign(name, "")
+        for name in ("header", "number_names"):
+            if getattr(self, name) not in (None, True, False):
+                raise ShoalError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.names is not None:
+            object.__setattr__(self, "names", checked_names(self.names))
 
     def given(self) -> dict[str, Any]:
         """What was said."""
         return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def checked_names(given: Iterable[str]) -> tuple[str, ...]:
+    """Names for columns, each of them once."""
+    names = (given,) if isinstance(given, str) else tuple(given)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise ShoalError(f"columns are named by text, not by {odd[0]!r}")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ShoalError(f"names gives {some(map(repr, twice))} twice; give every column a name of its own")
+    return names
 
 
 def check_sign(name: str, sign: str) -> None:
@@ -94,6 +150,8 @@ def candidates(name: str, content: bytes, binary: bool, encoding: str | None) ->
     """The encodings to try, from how a file begins and whether it holds zero bytes."""
     for mark, marked in (
         (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),  # begins with the mark of UTF-16
+        (codecs.BOM_UTF32_BE, "utf-32"),
         (codecs.BOM_UTF16_LE, "utf-16"),
         (codecs.BOM_UTF16_BE, "utf-16"),
     ):
@@ -102,30 +160,40 @@ def candidates(name: str, content: bytes, binary: bool, encoding: str | None) ->
     if content.startswith(b"PK\x03\x04"):
         raise ShoalError(f"{name} is not a CSV file but a spreadsheet or a zip archive; save it as CSV first")
     if encoding is None and binary:
-        raise ShoalError(f"{name} is not a CSV file: it holds binary data")
+        wide = wide_encoding(content)
+        hint = f"; if it is text, say --encoding {wide} (encoding={wide!r})" if wide else ""
+        raise ShoalError(f"{name} is not a CSV file: it holds binary data{hint}")
     return [encoding] if encoding else list(_GUESSES)
+
+
+def wide_encoding(content: bytes) -> str | None:
+    """The encoding of several bytes a letter that would have zero bytes where the start of a file has them."""
+    start = content[:START]
+    zeros = [start[place::4].count(0) / max(1, len(start[place::4])) for place in range(4)]
+    places = tuple(place for place, share in enumerate(zeros) if share > 0.5)
+    wide = {(1, 3): "utf-16-le", (0, 2): "utf-16-be", (1, 2, 3): "utf-32-le", (0, 1, 2): "utf-32-be"}
+    return wide.get(places)
 
 
 def detect(text: str, encoding: str, said: Said) -> Dialect:
     """The dialect of a text, with what was said about it."""
-    delimiter, quote, decimal = said.delimiter, said.quote, said.decimal
-    sample = text[:_SAMPLE]
-    cut = len(text) > _SAMPLE
+    delimiter, quote = said.delimiter, said.quote
+    sample = text[:SAMPLE]
+    cut = len(text) > SAMPLE
     fits = [
         (len(rows[0]), -q, -d, separator, mark)
         for d, separator in enumerate([delimiter] if delimiter else _DELIMITERS)
         for q, mark in enumerate([quote] if quote else _QUOTES)
         if (rows := parsed(sample, separator, mark, cut)) and is_rectangular(rows) and not still_quoted(rows)
     ]
-    header = sample.lstrip().split("\n", 1)[0]
-    likely = delimiter or max(_DELIMITERS, key=header.count)
-    if fits and (max(fits)[0] > 1 or likely not in header):
+    first = re.split("[\r\n]", sample.lstrip(), maxsplit=1)[0]
+    likely = delimiter or max(_DELIMITERS, key=first.count)
+    if fits and (max(fits)[0] > 1 or likely not in first):
         *_, separator, mark = max(fits)
     else:  # not rectangular: the reader will say where
         separator, mark = likely, quote or '"'
-    newline = "\r\n" if "\r\n" in sample else "\n"
-    rows = parsed(sample, separator, mark, cut)
-    return Dialect(separator, mark, encoding, decimal or decimal_sign(rows, separator), newline)
+    decimal, thousands = signs_of(parsed(sample, separator, mark, cut), said)
+    return Dialect(separator, mark, encoding, decimal, line_end(sample, mark), thousands)
 
 
 def parsed(sample: str, delimiter: str, quote: str, cut: bool) -> list[list[str]]:
@@ -152,11 +220,40 @@ def still_quoted(rows: list[list[str]]) -> bool:
     )
 
 
-def decimal_sign(rows: list[list[str]], delimiter: str) -> str:
-    """A comma where some column has numbers such as 1,5 and no number in the file has a point."""
-    if delimiter == ",":
-        return "."
-    values = [value.strip() for row in rows[1:] for value in row]
-    commas = sum(bool(re.fullmatch(r"[+-]?[0-9]*,[0-9]+", value)) for value in values)
-    points = sum(bool(re.fullmatch(r"[+-]?[0-9]*\.[0-9]+", value)) for value in values)
-    return "," if commas and not points else "."
+def line_end(sample: str, quote: str) -> str:
+    """What ends the lines; within quotes there may be anything."""
+    quoted = re.escape(quote)
+    bare = re.sub(f"{quoted}[^{quoted}]*(?:{quoted}|$)", "", sample)
+    seen = bare if "\n" in bare or "\r" in bare else sample
+    if "\r\n" in seen:
+        return "\r\n"
+    return "\r" if "\r" in seen and "\n" not in seen else "\n"
+
+
+def signs_of(rows: list[list[str]], said: Said) -> tuple[str, str]:
+    """The decimal sign and the thousands separator; the latter is empty where neither was said nor is shown.
+
+    The columns decide: a number such as 0.5, 1.50 or 1,234,567 can be read in one way only. Where columns
+    contradict each other, or none of them tells, numbers such as 1.633 are in doubt.
+    """
+    decimal, thousands = said.decimal, said.thousands
+    if decimal is None and thousands in _OTHER:
+        decimal = _OTHER[thousands]
+    if decimal is None:
+        shown = {sign for column in zip(*rows[1:], strict=False) if (sign := shown_sign(column))}
+        decimal = "," if shown == {","} else "."
+        if len(shown) != 1:
+            return decimal, thousands or ""
+    return decimal, _OTHER.get(decimal, "") if thousands is None else thousands
+
+
+def shown_sign(column: Sequence[str]) -> str | None:
+    """The decimal sign of a column, if some of its numbers can be read with that one only; None for text."""
+    values = [bare for value in column if (bare := value.strip()).lower() not in GAPS]
+    fits = {sign: [bool(pattern.match(value)) for value in values] for sign, pattern in _NUMBERS.items()}
+    only = [
+        sign
+        for sign, other in _OTHER.items()
+        if any(a and not b for a, b in zip(fits[sign], fits[other], strict=True))
+    ]
+    return only[0] if len(only) == 1 and 2 * sum(fits[only[0]]) >= len(values) else None

@@ -1,6 +1,5 @@
 """Reading a file: its bytes once, their hash, and the table in them."""
 
-import csv
 import gzip
 import hashlib
 import io
@@ -8,8 +7,8 @@ import os
 import re
 import sys
 import zlib
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,8 +18,9 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.errors import ShoalError, some
-from shoal.files.dialect import Dialect, Said, decode, detect
-from shoal.numeric import number_pattern
+from shoal.files.dialect import Dialect, Said, decode
+from shoal.files.layout import layout_of
+from shoal.numeric import doubtful, number_pattern, pointed
 
 Format = Literal["csv", "parquet", "arrow"]
 
@@ -34,6 +34,10 @@ SUFFIXES: dict[str, Format] = {
     ".feather": "arrow",
     ".ipc": "arrow",
 }
+
+
+WHOLE = r"^-?[0-9]+$"
+"""A regular expression for whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,8 @@ def read(path: str | os.PathLike[str], **dialect: Any) -> Source:
     """Read a CSV (also gzipped), Parquet or Arrow IPC file; `-` is standard input.
 
     The format follows from the name, or from the content where the name does not tell. `dialect` may hold what
-    `Said` lists about a CSV file: delimiter, quote, encoding, decimal. The rest is detected.
+    `Said` lists about a CSV file: delimiter, quote, encoding, decimal, thousands, header, names, number_names.
+    The rest is detected.
     """
     said = Said(**dialect)
     name, content = contents_of(path)
@@ -98,7 +103,8 @@ def kind_of(name: str, content: bytes) -> Format:
 
 def reject_dialect(name: str, said: Said) -> None:
     """What describes a CSV file cannot be honoured for another format."""
-    if named := said.given():
+    # The columns of other formats have names of their own; there is nothing to number.
+    if named := [name for name in said.given() if name != "number_names"]:
         raise ShoalError(f"{name} is not a CSV file, so it has no {some(named)}")
 
 
@@ -137,80 +143,86 @@ def unzipped(name: str, content: bytes) -> bytes:
 def read_csv(name: str, content: bytes, said: Said) -> tuple[pa.Table, Dialect]:
     """Every value of a CSV file as text, and the dialect that it is written in."""
     text, encoding = decode(content, name, said.encoding)
-    if not text.strip():
-        raise ShoalError(f"{name} is empty: it has neither a header nor records")
-    old_lines = "\n" not in text and "\r" in text
-    if old_lines:
-        text = text.replace("\r", "\n")
-    dialect = detect(text, encoding, said)
-    header = header_of(name, text, dialect)
-    alone = len(header) == 1  # then a blank line is a record with nothing in it
+    layout = layout_of(name, text, encoding, said)
+    text = text[layout.skip :]
+    alone = len(layout.columns) == 1  # then a blank line is a record with nothing in it
     try:
         table = pyarrow.csv.read_csv(
             io.BytesIO((text.strip("\r\n") + "\n" if alone else text).encode("utf-8")),
-            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=1 << 25),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=dialect.delimiter,
-                quote_char=dialect.quote,
-                newlines_in_values=True,
-                ignore_empty_lines=not alone,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(header, pa.string())),
+            pyarrow.csv.ReadOptions(use_threads=False, block_size=1 << 25, column_names=layout.columns),
+            *csv_options(layout.dialect, layout.columns),
         )
     except pa.ArrowException as error:
-        raise ragged(name, error) from None
-    if table.column_names != header:
-        raise ShoalError(f"{name} is not a readable CSV file: its header can be read in two ways")
+        raise ragged(name, error, layout.dialect) from None
+    if layout.titles:
+        table = below_header(name, table, layout.titles)
     if table.num_rows == 0:
-        raise ShoalError(f"{name} has a header but no records")
-    return table, replace(dialect, newline="\r") if old_lines else dialect
+        raise no_records(name)
+    return table, layout.dialect
 
 
-def header_of(name: str, text: str, dialect: Dialect) -> list[str]:
-    """The names of the columns, each of them once."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote)
-    try:
-        header = next(row for row in reader if row)
-    except csv.Error as error:
-        raise ShoalError(f"{name} is not a readable CSV file: {error}") from None
-    duplicates = [column for column, count in Counter(header).items() if count > 1]
-    if duplicates:
-        raise ShoalError(f"{name} has two columns of the same name: {some(map(repr, duplicates))}; rename one")
-    return header
+def csv_options(
+    dialect: Dialect, columns: Sequence[str]
+) -> tuple[pyarrow.csv.ParseOptions, pyarrow.csv.ConvertOptions]:
+    """How Arrow is to parse the lines, and that every value is text."""
+    parse = pyarrow.csv.ParseOptions(
+        delimiter=dialect.delimiter,
+        quote_char=dialect.quote,
+        newlines_in_values=True,
+        ignore_empty_lines=len(columns) > 1,
+    )
+    return parse, pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()))
 
 
-def ragged(name: str, error: Exception) -> ShoalError:
+def below_header(name: str, table: pa.Table, titles: Sequence[str]) -> pa.Table:
+    """The records without the header, which comes as the first of them."""
+    first = [str(column[0]) for column in table.slice(0, 1).columns]
+    if first != list(titles):
+        raise ShoalError(f"{name} is not a readable CSV file: its header can be read in two ways")
+    return table.slice(1)
+
+
+def no_records(name: str) -> ShoalError:
+    """There is nothing to release."""
+    return ShoalError(f"{name} has a header but no records")
+
+
+def ragged(name: str, error: Exception, dialect: Dialect) -> ShoalError:
     """A line with too few or too many fields."""
     found = re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(error))
     if not found:
         return ShoalError(f"{name} is not a readable CSV file: {first_line(error)}")
     row, expected, got = found.groups()
-    where = f"row {int(row) - 1}" if row else "a row"
+    where = f"row {int(row) - dialect.header}" if row else "a row"
+    first = "header" if dialect.header else "first line"
     return ShoalError(
-        f"{name} is not a readable CSV file: {where} has {got} fields where the header has {expected}; "
+        f"{name} is not a readable CSV file: {where} has {got} fields where the {first} has {expected}; "
         "check the delimiter and the quotes"
     )
 
 
 def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
     """The columns of a CSV file with types: whole numbers, numbers, or text where any value is not one."""
-    return pa.table([typed_column(column, dialect.decimal) for column in text.columns], names=text.column_names)
+    columns = [typed_column(column, dialect.decimal, dialect.thousands) for column in text.columns]
+    return pa.table(columns, names=text.column_names)
 
 
-def typed_column(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """One column with a type; codes with leading zeros, or such as 1E5, stay text."""
+def typed_column(column: pa.ChunkedArray, decimal: str, thousands: str = "") -> pa.ChunkedArray:
+    """One column with a type; codes with leading zeros, or such as 1E5, and numbers in doubt stay text."""
     if matches_any(column, r"^[+-]?0[0-9]"):
         return column
     if matches_any(column, "[eE]") and not matches_any(column, f"[{decimal}]"):
         return column
+    if not pc.all(pc.match_substring_regex(column, number_pattern(decimal, thousands))).as_py():
+        return column
+    numbers = pointed(column, decimal, thousands)
     try:
-        if pc.all(pc.match_substring_regex(column, r"^-?[0-9]+$")).as_py():
-            return column.cast(pa.int64())
-        if pc.all(pc.match_substring_regex(column, number_pattern(decimal))).as_py():
-            return pc.replace_substring(column, decimal, ".").cast(pa.float64())
+        if pc.all(pc.match_substring_regex(numbers, WHOLE)).as_py():
+            return numbers.cast(pa.int64())
     except pa.ArrowInvalid:  # a whole number of more than 64 bits
         return column
-    return column
+    example, is_shown = (None, True) if thousands else doubtful(column, decimal)
+    return column if example and not is_shown else numbers.cast(pa.float64())
 
 
 def matches_any(column: pa.ChunkedArray, pattern: str) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal import numeric
 from shoal.errors import ShoalError
+from shoal.files import Dialect
 from shoal.numeric import CommonValues, Fixed, FixedValues, Kind, Numbers, Real, RealValues, RowsError
 from shoal.space import NumericAttribute
 from shoal.table import Table
@@ -87,6 +88,7 @@ class Part:
     filled: bool = False
     spelling: tuple[str | None, str | None] = (None, None)
     from_text: bool = False
+    doubt: tuple[str | None, bool] = (None, True)
 
 
 def part_of(table: Table, name: str, as_floats: bool) -> Part:
@@ -107,21 +109,23 @@ def part_of(table: Table, name: str, as_floats: bool) -> Part:
 
 def part_of_text(table: Table, name: str, column: pa.ChunkedArray, as_floats: bool) -> Part:
     """The same for a column of a CSV file."""
-    numbers = table.numbers(name)
+    dialect = table.source.dialect if table.source else Dialect()
+    numbers = numeric.from_text(name, column, dialect.decimal, dialect.thousands)
     texts = pc.utf8_trim_whitespace(column)
+    style: dict[str, Any] = {"from_text": True}
+    if not dialect.thousands:
+        style["doubt"] = numeric.doubtful(texts, dialect.decimal)
+    texts = numeric.pointed(texts, dialect.decimal, dialect.thousands)
     if isinstance(numbers, Fixed) and numbers.kind == "boolean":
         low, high = numbers.origin, numbers.origin + int(numbers.offsets.max())
         spelling = (None if low else numbers.spelling[0], numbers.spelling[1] if high else None)
         return part_of_units(name, numbers, spelling=spelling, from_text=True)
     if as_floats or numeric.has_exponents(texts):
-        sign = table.source.dialect.decimal if table.source else "."
-        floats = pc.replace_substring(texts, sign, ".").cast(pa.float64()).to_numpy()
-        return Part("float64", floats, from_text=True)
-    style: dict[str, Any] = {}
+        return Part("float64", texts.cast(pa.float64()).to_numpy(), **style)
     if isinstance(numbers, Fixed) and numbers.decimals == 0:
         widths = numeric.widths(texts)
-        style = {"widths": widths, "filled": widths[0] == widths[1] and numeric.has_leading_zeros(texts)}
-    return part_of_units(name, numbers, from_text=True, **style)
+        style |= {"widths": widths, "filled": widths[0] == widths[1] and numeric.has_leading_zeros(texts)}
+    return part_of_units(name, numbers, **style)
 
 
 def part_of_units(name: str, numbers: Numbers, **style: Any) -> Part:
@@ -161,6 +165,8 @@ class Facts:
     from_text: bool = False
     floats: bool | None = None
     largest: float = 0.0
+    example: str | None = None  # a number that can be read in two ways
+    is_shown: bool = False  # and another one that can be read in one only
 
     def add(self, part: Part, before: int) -> None:
         """Put another part to the others; `before` records came earlier."""
@@ -176,6 +182,7 @@ class Facts:
         self.shortest, self.longest = min(self.shortest, part.widths[0]), max(self.longest, part.widths[1])
         self.filled = self.filled or part.filled
         self.spelling = [old or new for old, new in zip(self.spelling, part.spelling, strict=True)]
+        self.example, self.is_shown = self.example or part.doubt[0], self.is_shown or part.doubt[1]
         if floats:
             self.largest = max(self.largest, float(np.abs(part.values).max()))
 

@@ -12,7 +12,7 @@ from typing import Any
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, current_umask, flush_to_disk, move
-from shoal.manifest import Manifest, described, described_release, file_of
+from shoal.manifest import Manifest, described, described_release, file_of, manifest_path
 from shoal.measures import InformationLoss
 from shoal.measures.loss import AttributeLoss
 from shoal.methods import Microaggregator, Progress
@@ -20,7 +20,7 @@ from shoal.numeric import Aggregate
 from shoal.parameters import Maybe, Seed, Whole
 from shoal.pipeline import anonymize, check_k, checked_method, give_seed, settings_of, warn_of
 from shoal.privacy import Anonymity
-from shoal.release import dialect_for, manifest_path, other_records, refuse_small
+from shoal.release import dialect_for, other_records, refuse_small
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
 from shoal.stream.counting import count
@@ -119,8 +119,14 @@ def anonymize_file(
     progress : bool or callable
         True shows a bar in a terminal or a notebook; a function is called now and then with (work done, work in
         all), in bytes of the input over all passes.
-    delimiter, quote, encoding, decimal : str
-        How a CSV file is written, as for `shoal.files.read`; detected where not given.
+    delimiter, quote, encoding, decimal, thousands : str
+        How a CSV file is written; detected where not given.
+    header : bool
+        Whether its first line names the columns; where that is not clear, it must be said.
+    names : list of str
+        What to call its columns; without a header they are column1, column2 ...
+    number_names : bool
+        Give columns of the same name a number: zip, zip_2.
     """
     from shoal.terminal import check_progress, shown_progress
 

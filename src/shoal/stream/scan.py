@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import for_each
 from shoal.files import Format, Source
-from shoal.files.read import matches_any
+from shoal.files.read import WHOLE, matches_any
 from shoal.methods import Progress
-from shoal.numeric import RowsError, number_pattern
+from shoal.numeric import RowsError, doubtful, number_pattern, pointed, refuse_doubtful
 from shoal.space import NumericAttribute, Scaling, centre_and_spread
 from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of
 from shoal.stream.ranks import key_at, value_of
@@ -36,21 +36,29 @@ class TypeFacts:
     points: bool = False
     whole: bool = True
     number: bool = True
+    example: bool = False  # a number that can be read in two ways
+    is_shown: bool = False  # and another one that can be read in one only
 
-    def add(self, column: pa.ChunkedArray, decimal: str) -> None:
+    def add(self, column: pa.ChunkedArray, decimal: str, thousands: str = "") -> None:
         """Look at some more values."""
-        if self.code or not (self.whole or self.number):
+        if self.code or not self.number:
             return
         self.code = matches_any(column, r"^[+-]?0[0-9]")
         self.exponents = self.exponents or matches_any(column, "[eE]")
         self.points = self.points or matches_any(column, f"[{decimal}]")
-        self.whole = self.whole and bool(pc.all(pc.match_substring_regex(column, r"^-?[0-9]+$")).as_py())
         self.number = self.number and bool(
-            pc.all(pc.match_substring_regex(column, number_pattern(decimal))).as_py()
+            pc.all(pc.match_substring_regex(column, number_pattern(decimal, thousands))).as_py()
         )
+        if not self.number:
+            return
+        if not thousands:
+            example, is_shown = doubtful(column, decimal)
+            self.example, self.is_shown = self.example or example is not None, self.is_shown or is_shown
+        numbers = pointed(column, decimal, thousands)
+        self.whole = self.whole and bool(pc.all(pc.match_substring_regex(numbers, WHOLE)).as_py())
         if self.whole:
             try:
-                column.cast(pa.int64())
+                numbers.cast(pa.int64())
             except pa.ArrowInvalid:  # a whole number of more than 64 bits
                 self.code = True
 
@@ -59,7 +67,9 @@ class TypeFacts:
         """The name of the type."""
         if self.code or (self.exponents and not self.points):
             return "string"
-        return "int64" if self.whole else "double" if self.number else "string"
+        if not self.number or (self.example and not self.is_shown):
+            return "string"
+        return "int64" if self.whole else "double"
 
 
 @dataclass
@@ -111,10 +121,12 @@ def scan_once(
             rows = np.arange(done, done + table.num_rows)
             writer.write([rows, *(part.values for part in parts)])
             for name, found in types.items():
-                found.add(table[name], source.dialect.decimal)
+                found.add(table[name], source.dialect.decimal, source.dialect.thousands)
             if look_for_returns and not returns:
                 returns = any(pc.any(pc.match_substring(table[name], "\r")).as_py() for name in kept)
             done += table.num_rows
+        for fact in facts:
+            refuse_doubtful(fact.name, fact.example, fact.is_shown, source.dialect.decimal)
     finally:
         if writer is not None:
             writer.__exit__()

@@ -17,8 +17,9 @@ import pyarrow.parquet
 
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said
-from shoal.files.dialect import candidates, detect, not_encoded, unknown_encoding
-from shoal.files.read import first_line, header_of, kind_of, ragged, reject_dialect
+from shoal.files.dialect import START, candidates, not_encoded, unknown_encoding
+from shoal.files.layout import layout_of
+from shoal.files.read import below_header, csv_options, first_line, kind_of, no_records, ragged, reject_dialect
 from shoal.files.write import GROUP
 from shoal.methods import Progress
 
@@ -38,8 +39,9 @@ class Input:
     columns: tuple[str, ...]
     dialect: Dialect = field(default_factory=Dialect)
     zipped: bool = False
-    old_lines: bool = False  # lines end in a carriage return
     returns: bool = False  # there are carriage returns
+    titles: tuple[str, ...] = ()  # of a CSV file: its header as it stands there, if it has one
+    skip: int = 0  # characters before it
 
     @property
     def name(self) -> str:
@@ -54,7 +56,7 @@ class Input:
     def from_dict(cls, given: dict[str, Any]) -> "Input":
         """The other way round."""
         rest = {"path": Path(given["path"]), "dialect": Dialect(**given["dialect"])}
-        return cls(**{**given, **rest, "columns": tuple(given["columns"])})
+        return cls(**{**given, **rest, "columns": tuple(given["columns"]), "titles": tuple(given["titles"])})
 
     def is_unchanged(self) -> bool:
         """Whether the file has the size and the time that it had."""
@@ -88,39 +90,31 @@ class Input:
         return schema_of(self.path, self.format)
 
     def _csv_parts(self, wanted: list[str], progress: Progress) -> Iterator[pa.Table]:
-        alone = len(self.columns) == 1  # then a blank line is a record with nothing in it
         count = 0
-        with self.path.open("rb") as raw, self._utf8(raw, alone) as file:
+        titles = [title for name, title in zip(self.columns, self.titles, strict=False) if name in wanted]
+        parse, convert = csv_options(self.dialect, self.columns)
+        convert.include_columns = wanted
+        with self.path.open("rb") as raw, self._utf8(raw) as file:
             try:
-                reader = pyarrow.csv.open_csv(
-                    file,
-                    read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK),
-                    parse_options=pyarrow.csv.ParseOptions(
-                        delimiter=self.dialect.delimiter,
-                        quote_char=self.dialect.quote,
-                        newlines_in_values=True,
-                        ignore_empty_lines=not alone,
-                    ),
-                    convert_options=pyarrow.csv.ConvertOptions(
-                        column_types=dict.fromkeys(self.columns, pa.string()), include_columns=wanted
-                    ),
-                )
-                if reader.schema.names != wanted:
-                    raise ShoalError(f"{self.name} is not a readable CSV file: its header can be read in two ways")
-                for batch in reader:
-                    count += batch.num_rows
-                    yield pa.Table.from_batches([batch])
+                read = pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=self.columns)
+                for batch in pyarrow.csv.open_csv(file, read, parse, convert):
+                    table = pa.Table.from_batches([batch])
+                    if titles and table.num_rows:
+                        table, titles = below_header(self.name, table, titles), []
+                    count += table.num_rows
+                    yield table
                     progress(raw.tell(), self.size)
             except pa.ArrowException as error:
-                raise ragged(self.name, error) from None
+                raise ragged(self.name, error, self.dialect) from None
         if not count:
-            raise ShoalError(f"{self.name} has a header but no records")
+            raise no_records(self.name)
 
-    def _utf8(self, raw: BinaryIO, alone: bool) -> BinaryIO:
+    def _utf8(self, raw: BinaryIO) -> BinaryIO:
         text: Any = gzip.GzipFile(fileobj=raw) if self.zipped else raw
-        if self.dialect.encoding.lower() in ("utf-8", "utf8") and not self.old_lines and not alone:
+        alone = len(self.columns) == 1  # then a blank line is a record with nothing in it
+        if self.dialect.encoding.lower() in ("utf-8", "utf8") and not self.skip and not alone:
             return text  # type: ignore[no-any-return]
-        return io.BufferedReader(Recoded(text, self.dialect.encoding, self.old_lines, alone), 1 << 20)
+        return io.BufferedReader(Recoded(text, self.dialect.encoding, self.skip, alone), 1 << 20)
 
     def _parquet_parts(self, wanted: list[str], progress: Progress) -> Iterator[pa.Table]:
         try:
@@ -149,12 +143,12 @@ class Input:
 
 
 class Recoded(io.RawIOBase):
-    """A text file as UTF-8 with lines that end in a line feed; of one column, without blank lines around it."""
+    """A text file as UTF-8, without its first characters; of one column, without blank lines around it."""
 
-    def __init__(self, raw: BinaryIO, encoding: str, old_lines: bool, alone: bool) -> None:
-        self._raw, self._old_lines, self._alone = raw, old_lines, alone
+    def __init__(self, raw: BinaryIO, encoding: str, skip: int, alone: bool) -> None:
+        self._raw, self._skip, self._alone = raw, skip, alone
         self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready, self._blank, self._started, self._ended = b"", "", False, False
+        self._ready, self._blank, self._marked, self._started, self._ended = b"", "", True, False, False
 
     def readable(self) -> bool:
         """It is there to be read."""
@@ -178,14 +172,11 @@ class Recoded(io.RawIOBase):
         piece = self._raw.read(1 << 20)
         self._ended = not piece
         text = self._decoder.decode(piece, final=self._ended)
-        if not self._started and text:
-            text = text.removeprefix("\ufeff")
-        if self._old_lines:
-            text = text.replace("\r", "\n")
-        if not self._alone:
-            self._started = self._started or bool(text)
-            return text
-        return self._within(text)
+        if self._marked and text:
+            text, self._marked = text.removeprefix("\ufeff"), False
+        skipped = min(self._skip, len(text))
+        text, self._skip = text[skipped:], self._skip - skipped
+        return self._within(text) if self._alone else text
 
     def _within(self, text: str) -> str:
         """The text without the line ends at either end of the file: those that may be the last are held back."""
@@ -289,14 +280,12 @@ class Signs:
 
     start: bytes = b""
     binary: bool = False
-    feeds: bool = False
     returns: bool = False
 
     def add(self, piece: bytes) -> None:
         """Look at some more bytes."""
-        self.start = self.start or piece[:16]
+        self.start = self.start or piece[:START]
         self.binary = self.binary or b"\x00" in piece
-        self.feeds = self.feeds or b"\n" in piece
         self.returns = self.returns or b"\r" in piece
 
 
@@ -307,16 +296,15 @@ def csv_input(bare: Input, said: Said) -> Input:
         for piece in iter(lambda: file.read(1 << 22), b""):
             signs.add(piece)
     encoding, start = decoded(bare, candidates(bare.name, signs.start, signs.binary, said.encoding))
-    if not start.strip():
-        raise ShoalError(f"{bare.name} is empty: it has neither a header nor records")
-    old_lines = signs.returns and not signs.feeds
-    if old_lines:
-        start = start.replace("\r", "\n")
-    dialect = detect(start, encoding, said)
-    columns = tuple(header_of(bare.name, start, dialect))
-    if old_lines:
-        dialect = replace(dialect, newline="\r")
-    return replace(bare, columns=columns, dialect=dialect, old_lines=old_lines, returns=signs.returns)
+    layout = layout_of(bare.name, start, encoding, said)
+    return replace(
+        bare,
+        columns=layout.columns,
+        dialect=layout.dialect,
+        returns=signs.returns,
+        titles=layout.titles,
+        skip=layout.skip,
+    )
 
 
 def decoded(bare: Input, tried: list[str]) -> tuple[str, str]:

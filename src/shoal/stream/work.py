@@ -15,7 +15,7 @@ from shoal.stream.columns import Column
 from shoal.stream.groups import Done
 from shoal.stream.source import Input
 
-VERSION = 1
+VERSION = 2
 STAGES = ("begun", "scanned", "cut", "moving")
 
 

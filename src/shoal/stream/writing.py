@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.errors import ShoalError, some
 from shoal.files import Dialect, Format
 from shoal.files.write import write_csv_parts, write_slices
 from shoal.methods import Progress
+from shoal.numeric import pointed
 from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.columns import Column, Stored
 from shoal.stream.scan import batch_table
@@ -67,9 +67,9 @@ class Formulas:
     first: list[int] = field(default_factory=list)
     count: int = 0
 
-    def add(self, values: Sequence[str], decimal: str, before: int) -> None:
+    def add(self, values: Sequence[str], dialect: Dialect, before: int) -> None:
         """Look at some more records."""
-        rows = formula_rows(values, decimal) + before
+        rows = formula_rows(values, dialect) + before
         self.first = (self.first + rows[:5].tolist())[:5]
         self.count += len(rows)
 
@@ -134,7 +134,7 @@ class Writer:
             texts = [released.get(name) or column_text(table, name) for name in self.kept]
             for name, values in zip(self.kept, texts, strict=True):
                 if name in formulas:
-                    formulas[name].add(values, dialect.decimal, done)
+                    formulas[name].add(values, dialect, done)
             done += len(table)
             yield texts
 
@@ -153,19 +153,17 @@ class Writer:
 
     def _typed(self, table: pa.Table) -> pa.Table:
         """The text of a CSV file with types."""
-        columns = [
-            typed_as(table[name], self.types[name], self.source.dialect.decimal) for name in table.column_names
-        ]
+        columns = [typed_as(table[name], self.types[name], self.source.dialect) for name in table.column_names]
         return pa.table(columns, names=table.column_names)
 
 
-def typed_as(column: pa.ChunkedArray, kind: str, decimal: str) -> pa.ChunkedArray:
+def typed_as(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> pa.ChunkedArray:
     """Text as a type that all values of its column can have."""
     if kind == "string":
         return column
-    if kind == "int64":
-        return column.cast(pa.int64())
-    return pc.replace_substring(column, decimal, ".").cast(pa.float64())
+    return pointed(column, dialect.decimal, dialect.thousands).cast(
+        pa.int64() if kind == "int64" else pa.float64()
+    )
 
 
 def texts_of(column: Column, codes: Stored, decimal: str) -> list[str]:

@@ -1,0 +1,54 @@
+"""Words: how people call the columns of tables, and what they write where a value is missing."""
+
+import re
+
+IDENTIFIER = (
+    "name first last surname email mail phone mobile fax ssn passport iban account street address url ip id"
+)
+CONFIDENTIAL = (
+    "diagnosis disease icd condition medication treatment drug salary wage turnover profit debt religion "
+    "crime offence grade test result hiv"
+)
+QUASI = (
+    "age birth born year dob date zip post postcode postal height weight income sex gender race ethnic "
+    "education marital occupation job city town region county state country household children employees "
+    "surface nationality hours"
+)
+_OTHERS = (
+    "column code count number num nr index key type class label group status value amount total sum mean "
+    "price cost rate score level size length width area time day month week hour start end note notes "
+    "comment description title category person patient customer company firm visit dose sales revenue "
+    "assets tax lat lon latitude longitude unit weightkg smoker bmi "
+    # German, French, Spanish, Italian, Portuguese, Dutch
+    "alter geschlecht plz ort stadt strasse straße land vorname nachname geburtsdatum datum jahr monat tag beruf "
+    "einkommen gehalt größe groesse gewicht diagnose nummer wert anzahl betrag umsatz preis menge firma kunde "
+    "sexe nom prenom prénom ville pays annee année mois jour revenu salaire taille poids profession "
+    "edad sexo nombre apellido ciudad pais país fecha año mes ingreso salario altura peso provincia "
+    "eta età sesso nome cognome citta città anno mese reddito stipendio altezza professione "
+    "idade cidade renda leeftijd geslacht naam plaats inkomen gewicht lengte"
+)
+COLUMNS = frozenset(f"{IDENTIFIER} {CONFIDENTIAL} {QUASI} {_OTHERS}".split())
+"""Words that name columns."""
+
+_MISSING = (
+    "na|n/a|n.a.|n.a|#n/a|nan|null|none|nil|?|??|.|..|...|-|--|---|*|missing|unknown|unspecified|undefined|"
+    "not available|not applicable|not known|not stated|not given|no answer|no data|refused|tbd|empty|blank|"
+    "unbekannt|keine angabe|k.a.|k. a.|k.a|keine|fehlt|inconnu|inconnue|non disponible|nd|n.d.|desconocido|"
+    "desconocida|sin datos|sconosciuto|onbekend"
+)
+GAPS = frozenset(["", *_MISSING.split("|")])
+"""What stands for a missing value, in small letters."""
+
+TRUTHS = frozenset(["true", "false", "yes", "no", "ja", "nein", "oui", "non", "sí"])
+"""What is a value wherever it stands, in small letters: no column is called so."""
+
+
+def parts_of(name: str) -> list[str]:
+    """The words in a name: those of birthYear and birth_year are birth and year."""
+    return re.findall(r"[^\W\d_]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())
+
+
+def matched(name: str, words: str) -> str | None:
+    """The first of the words that a column's name contains as a part of its own."""
+    listed = words.split()
+    return next((part for part in parts_of(name) if part in listed), None)

@@ -1,0 +1,76 @@
+"""Options of the command line that say how a CSV file is written, and how lists of columns are given."""
+
+import csv
+import shlex
+from typing import Annotated, Any
+
+import typer
+
+from shoal.errors import ShoalError
+
+Delimiter = Annotated[
+    str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")
+]
+Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fields (detected).")]
+Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
+DecimalSign = Annotated[
+    str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
+]
+Thousands = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: between thousands (detected).")]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="CSV: whether the first line names the columns (detected)."),
+]
+ColumnNames = Annotated[
+    list[str], typer.Option("--names", metavar="A,B", help="CSV: what to call the columns, in their order.")
+]
+NumberNames = Annotated[
+    bool, typer.Option("--number-names", help="CSV: give columns of the same name a number: zip, zip_2.")
+]
+
+
+def dialect_of(
+    delimiter: str | None,
+    quote: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    thousands: str | None,
+    header: bool | None,
+    names: list[str],
+    number_names: bool,
+) -> dict[str, Any]:
+    """What was said about a CSV file."""
+    from shoal.files import Said
+
+    tab = "\t" if delimiter in ("\\t", "tab") else delimiter
+    columns = tuple(split(names)) if names else None
+    return Said(tab, quote, encoding, decimal, thousands, header, columns, number_names or None).given()
+
+
+def options_of(dialect: dict[str, Any]) -> str:
+    """The same as options of a command."""
+    said = []
+    for name, value in dialect.items():
+        option = f"--{'no-' if value is False else ''}{name.replace('_', '-')}"
+        flag = isinstance(value, bool)
+        said.append(
+            option if flag else f"{option} {joined(list(value)) if name == 'names' else shlex.quote(value)}"
+        )
+    return "".join(f" {option}" for option in said)
+
+
+def split(given: list[str]) -> list[str]:
+    """Column names from repeated options with commas; a name with a comma goes in double quotes."""
+    try:
+        rows = [row for item in given for row in csv.reader([item], skipinitialspace=True, strict=True)]
+    except csv.Error:
+        raise ShoalError(
+            f"cannot read the column names {given!r}: put commas between them, and names that hold commas "
+            "in double quotes"
+        ) from None
+    return [name for row in rows for name in row or [""]]
+
+
+def joined(names: list[str]) -> str:
+    """The other way round, quoted for the shell where it must be."""
+    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
