@@ -140,7 +140,7 @@ def written_dialect(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != output["sha256"]:
                 return {}
-        return {"header": True} | Dialect(**output["dialect"]).said()
+        return Dialect(**output["dialect"]).said()
     except (OSError, ValueError, KeyError, TypeError):  # no manifest, or none of a CSV file
         return {}
 

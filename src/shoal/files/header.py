@@ -61,8 +61,8 @@ class Column:
 
     @cached_property
     def values(self) -> list[str]:
-        """The values below that are not missing."""
-        return [value for value in self.below if not is_gap(value)]
+        """The different values below that are not missing."""
+        return [value for value in dict.fromkeys(self.below) if not is_gap(value)]
 
     @cached_property
     def is_typed(self) -> bool:
