@@ -1092,3 +1092,46 @@ def neighbouring_groups(X, prices, group, k, below):
         if k <= len(records) <= 2 * k - 1 and cost < below:
             found[tuple(sorted(records))] = cost
     return found
+
+
+def untouched(rows, columns, k):
+    """Records unique on some columns, groups below k and records in them; rows are dictionaries."""
+    sizes = Counter(tuple(row[name] for name in columns) for row in rows).values()
+    below = [size for size in sizes if size < k]
+    return sum(size == 1 for size in sizes), len(below), sum(below)
+
+
+def dependency(column, quasi):
+    """(repeated, share, lambda, odds) of a column and a quasi-identifier, pair by pair."""
+    sizes = Counter(column)
+    shared = [(u, q) for u, q in zip(column, quasi, strict=True) if sizes[u] > 1]
+    if not shared:
+        return 0.0, 0.0, 0.0, 0.0
+    n, totals = len(shared), Counter(q for _, q in shared)
+    most = max(totals.values())
+    if most == n:
+        return n / len(column), 1.0, 0.0, 0.0
+    values = {u for u, _ in shared}
+    right = sum(max(Counter(q for v, q in shared if v == u).values()) for u in values)
+    agree = sum((count / n) ** 2 for count in totals.values())
+    return n / len(column), right / n, (right - most) / (n - most), -(n - len(values)) * math.log(agree)
+
+
+def sums(rows, needed, hidden):
+    """All sets of two or three columns of which one is plus or minus the others and a constant, in every row."""
+    found = set()
+    for size in (2, 3):
+        for chosen in itertools.combinations(range(len(rows[0])), size):
+            if not {*chosen} & needed or not {*chosen} & hidden or any(old < {*chosen} for old in found):
+                continue
+            picked = [tuple(row[i] for i in chosen) for row in rows]
+            different = set(picked)
+            modes = [Counter(column).most_common(1)[0][0] for column in zip(*picked, strict=True)]
+            enough = len(different) >= 2 * size + 2 and all(
+                sum(row[place] != mode for row in different) >= 3 for place, mode in enumerate(modes)
+            )
+            for signs in itertools.product((1, -1), repeat=size - 1):
+                left = {row[0] + sum(s * v for s, v in zip(signs, row[1:], strict=True)) for row in different}
+                if enough and len(left) == 1:
+                    found.add(frozenset(chosen))
+    return found

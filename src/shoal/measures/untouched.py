@@ -1,0 +1,508 @@
+"""What the columns that a release leaves alone still give away.
+
+k-anonymity is about the quasi-identifiers. Columns that are released as they are may tell people apart all the
+same, and may give back what was averaged. Two figures, one for the columns without a role and one for the
+confidential ones, say of the original table:
+
+- how many records are unique on these columns together, and how many are in groups of fewer than k;
+- which column determines a quasi-identifier: each of its values goes with one value of the quasi-identifier, in
+  all records or in nearly all (Goodman and Kruskal's lambda of at least 0.95). It counts where values repeat: at
+  least half of the records share the column's value with another one, only these are counted, and the odds that so
+  many of them agree by accident are below one in a million;
+- which linear relations with a quasi-identifier hold: see `shoal.measures.relations`.
+
+Records come some at a time, so a table that is not in memory has the same figures; they are counted by a 64-bit
+hash. Dependencies and relations are looked for in about SAMPLE records, in short runs evenly spaced (a run may
+hold a household), and those found there are checked in all records. What was beyond a bound is said.
+
+References
+----------
+L. A. Goodman and W. H. Kruskal. Measures of association for cross classifications. Journal of the American
+Statistical Association 49(268), 732-764, 1954.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.errors import some
+from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
+from shoal.numeric import number_pattern
+
+Hashes = NDArray[np.uint64]
+Int = NDArray[np.int64]
+Float = NDArray[np.float64]
+Parts = Callable[[Sequence[str]], Iterable[pa.Table]]
+"""Some columns of all records, some records at a time: text, or the types of a dataframe."""
+
+SAMPLE = 65_536  # records in which dependencies and relations are looked for
+CELLS = 2_000_000  # values that the sample has at most
+RUN = 32  # records of the sample that stand together
+MOST_PAIRS = 2000  # of a column and a quasi-identifier that are looked at
+MOST_CHECKED = 40  # of these that are checked in a table larger than the sample
+AT_ONCE = 10  # of these in one reading
+MOST_VALUES = 200_000  # different pairs of values that are counted there
+LEAST_LAMBDA = 0.95
+_LEAST_IN_SAMPLE = 0.9
+_ACCIDENT = np.log(1e6)
+_GAP = np.uint64(0x9E3779B97F4A7C15)  # the hash of a value that is missing, in a column of numbers
+
+
+class Tally(Protocol):
+    """Counts how often each hash occurs."""
+
+    def add(self, hashes: Hashes) -> None:
+        """Take some more."""
+
+    def sizes(self) -> Iterator[Int]:
+        """How often each occurs, in parts."""
+
+
+class MemoryTally:
+    """A tally in memory."""
+
+    def __init__(self) -> None:
+        self._parts: list[Hashes] = []
+
+    def add(self, hashes: Hashes) -> None:
+        """Take some more."""
+        self._parts.append(hashes)
+
+    def sizes(self) -> Iterator[Int]:
+        """How often each occurs."""
+        yield np.unique(np.concatenate(self._parts), return_counts=True)[1]
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A column whose values go with one value of a quasi-identifier, in a share of the records that repeat one."""
+
+    column: str
+    quasi_identifier: str
+    share: float
+
+    def __str__(self) -> str:
+        among = "" if self.share == 1 else " that share its value with another"
+        return f"{self.column!r} determines {self.quasi_identifier!r} {in_records(self.share)}{among}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What some columns give away together."""
+
+    columns: tuple[str, ...]
+    k: int
+    records: int
+    unique: int
+    groups_below: int
+    records_below: int
+    dependencies: tuple[Dependency, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    unseen: tuple[str, ...] = ()  # what was not looked at, in words
+
+    @property
+    def gives_away(self) -> bool:
+        """Whether people can be told apart or a quasi-identifier can be got back, as far as is known."""
+        return bool(self.unique or self.records_below or self.dependencies or self.relations or self.unseen)
+
+    def says(self) -> list[str]:
+        """The same in sentences, without a full stop."""
+        where = "it" if len(self.columns) == 1 else "them together"
+        below = (
+            f"{self.records_below} {'is' if self.records_below == 1 else 'are'} in groups of fewer than {self.k}"
+        )
+        lines = [f"{self.unique} of {self.records} records are unique on {where} and {below}"]
+        lines += [str(found) for found in (*self.dependencies, *self.relations)]
+        return lines + [f"not looked at: {what}" for what in self.unseen]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "columns": list(self.columns),
+            "unique": self.unique,
+            "groups_below_k": self.groups_below,
+            "records_below_k": self.records_below,
+            "determines": [
+                {"column": d.column, "quasi_identifier": d.quasi_identifier, "share": d.share}
+                for d in self.dependencies
+            ],
+            "relations": [
+                {"columns": list(r.columns), "coefficients": list(r.coefficients), "constant": r.constant}
+                | {"tolerance": r.tolerance, "share": r.share}
+                for r in self.relations
+            ],
+            "not_looked_at": list(self.unseen),
+            "says": self.says(),
+        }
+
+
+def warning_of(figure: Figure) -> str:
+    """What the owner should know of columns without a role."""
+    safe = f"no group of equal values has fewer than {figure.k} records"
+    none = f"{safe}, but any column may help to recognise a person"
+    said = "; ".join(figure.says()) if figure.gives_away else none
+    listed = some(map(repr, figure.columns), 10)
+    return f"columns without a role are released as they are: {listed}; {said}; {cure_of(figure)}"
+
+
+def refusal_of(figure: Figure) -> str:
+    """The same for an owner who is strict."""
+    listed = some(map(repr, figure.columns), 10)
+    return (
+        f"nothing is released, because columns without a role give too much away: {listed}; "
+        f"{'; '.join(figure.says())}; {cure_of(figure)}, or leave out strict"
+    )
+
+
+def cure_of(figure: Figure) -> str:
+    """What can be done about columns without a role."""
+    if len(figure.columns) == 1:
+        return "make it a quasi-identifier (-q), drop it as an identifier (-i), or say it is confidential (-c)"
+    return "make them quasi-identifiers (-q), drop them as identifiers (-i), or say they are confidential (-c)"
+
+
+@dataclass(frozen=True)
+class Untouched:
+    """What the columns without a role give away, and what the confidential ones do; None where there are none."""
+
+    others: Figure | None = None
+    confidential: Figure | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        both = {"others": self.others, "confidential": self.confidential}
+        return {name: figure.as_dict() for name, figure in both.items() if figure is not None}
+
+
+def given_away(
+    parts: Parts,
+    quasi_identifiers: Sequence[str],
+    others: Sequence[str],
+    confidential: Sequence[str],
+    records: int,
+    k: int,
+    decimal: str = ".",
+    tally: Callable[[str], Tally] = lambda _: MemoryTally(),
+) -> Untouched:
+    """Measure what columns give away that are released as they are; `parts` is read once, and again if need be."""
+    kept = [*others, *confidential]
+    if not kept:
+        return Untouched()
+    names = [*quasi_identifiers, *kept]
+    step = -(-records // min(SAMPLE, max(1000, CELLS // len(names))))
+    counters = {name: (tally(name), listed) for name, listed in groups_of(others, confidential).items()}
+    sample, before = [], 0
+    for table in parts(names):
+        hashed = {name: hashes_of(table[name]) for name in kept}
+        for counter, listed in counters.values():
+            counter.add(together([hashed[name] for name in listed]))
+        rows = np.arange(before, before + table.num_rows)
+        sample.append(table.filter(pa.array(rows // RUN % step == 0)))
+        before += table.num_rows
+    look = Look(pa.concat_tables(sample), list(quasi_identifiers), decimal, step == 1)
+    figures = {}
+    for name, (counter, listed) in counters.items():
+        extra = others if name == "confidential" else ()
+        figures[name] = look.figure(counted(counter, listed, k), extra)
+    if not look.is_whole:
+        figures = checked(parts, figures, decimal)
+    return Untouched(figures.get("others"), figures.get("confidential"))
+
+
+def groups_of(others: Sequence[str], confidential: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The figures that there are to be, and their columns."""
+    both = {"others": others, "confidential": confidential}
+    return {name: listed for name, listed in both.items() if listed}
+
+
+def counted(counter: Tally, columns: Sequence[str], k: int) -> Figure:
+    """The figure of some columns as far as counting goes."""
+    records = unique = groups_below = records_below = 0
+    for sizes in counter.sizes():
+        small = sizes[sizes < k]
+        records += int(sizes.sum())
+        unique += int((sizes == 1).sum())
+        groups_below += len(small)
+        records_below += int(small.sum())
+    return Figure(tuple(columns), k, records, unique, groups_below, records_below)
+
+
+# Hashes of values.
+
+
+def hashes_of(column: pa.ChunkedArray) -> Hashes:
+    """A 64-bit number for each value: the same for the same value, bit for bit; a gap has one of its own."""
+    try:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column, kind = column.cast(kind.value_type), kind.value_type
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            gaps = column.is_null().to_numpy(zero_copy_only=False)
+            plain = np.ascontiguousarray(column.fill_null(0).to_numpy(zero_copy_only=False))
+            bits = plain.view(f"u{plain.dtype.itemsize}").astype(np.uint64)
+            return np.where(gaps, _GAP, scrambled(bits))
+        encoded = pc.dictionary_encode(column, null_encoding="encode")
+    except pa.ArrowException:  # lists, structures and other types that have no dictionary
+        return np.array([hash_of(value) for value in column.to_pylist()], np.uint64)
+    chunks = [
+        np.array([hash_of(value) for value in chunk.dictionary.to_pylist()], np.uint64)[chunk.indices.to_numpy()]
+        for chunk in encoded.chunks
+        if len(chunk)
+    ]
+    return np.concatenate([np.zeros(0, np.uint64), *chunks])
+
+
+def hash_of(value: Any) -> int:
+    """The hash of one value; of a text, that of its letters."""
+    said = b"t" + value.encode("utf-8", "surrogatepass") if isinstance(value, str) else repr(value).encode()
+    return int.from_bytes(blake2b(said, digest_size=8).digest(), "little")
+
+
+def scrambled(bits: Hashes) -> Hashes:
+    """One number for each number, in no order (the finalizer of splitmix64)."""
+    with np.errstate(over="ignore"):
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
+
+
+def together(columns: Sequence[Hashes]) -> Hashes:
+    """The hash of each record on several columns."""
+    whole = columns[0]
+    with np.errstate(over="ignore"):
+        for column in columns[1:]:
+            whole = scrambled(whole * _GAP + column)
+    return whole
+
+
+# Dependencies and relations, in a sample.
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """A sample of the records, and what it shows."""
+
+    sample: pa.Table
+    quasi_identifiers: list[str]
+    decimal: str
+    is_whole: bool  # the sample is all records
+    codes: dict[str, Int] = field(default_factory=dict)
+
+    def figure(self, figure: Figure, extra: Sequence[str]) -> Figure:
+        """The figure with the dependencies and the relations of the sample; `extra` columns may help in these."""
+        pairs, unseen = self._pairs(figure.columns)
+        told = {(u, q): strength(self._codes(u), self._codes(q)) for u, q in pairs}
+        linear, too_many = self._relations(figure.columns, extra)
+        return replace(
+            figure,
+            dependencies=tuple(Dependency(*pair, s.share) for pair, s in told.items() if self._depends(s)),
+            relations=tuple(linear),
+            unseen=(*unseen, *too_many),
+        )
+
+    def _pairs(self, columns: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+        """The columns whose values repeat, each with every quasi-identifier; and which were too many."""
+        least = 0.5 if self.is_whole else 0.0
+        repeating = [u for u in columns if repeated_share(self._codes(u)) >= least]
+        pairs = [(u, q) for u in repeating for q in self.quasi_identifiers]
+        left = list(dict.fromkeys(u for u, _ in pairs[MOST_PAIRS:]))
+        said = f"whether every quasi-identifier is determined by {some(map(repr, left))}"
+        return pairs[:MOST_PAIRS], [said] if left else []
+
+    def _codes(self, name: str) -> Int:
+        if name not in self.codes:
+            self.codes[name] = np.unique(hashes_of(self.sample[name]), return_inverse=True)[1]
+        return self.codes[name]
+
+    def _depends(self, found: "Strength") -> bool:
+        # A value that repeats may stand in a sample once; and a sample may be worse than the whole.
+        return found.counts if self.is_whole else found.gain >= _LEAST_IN_SAMPLE and found.odds >= _ACCIDENT
+
+    @cached_property
+    def _numbers(self) -> dict[str, Float]:
+        read = {name: numbers_of(self.sample[name], self.decimal) for name in self.sample.column_names}
+        return {name: values for name, values in read.items() if 2 * np.isfinite(values).sum() > len(values)}
+
+    def _relations(self, columns: Sequence[str], extra: Sequence[str]) -> tuple[list[Relation], list[str]]:
+        """Those between quasi-identifiers and these columns, at least one of each."""
+        wanted = [n for n in (*columns, *extra) if n in self._numbers]
+        hidden = [n for n in self.quasi_identifiers if n in self._numbers]
+        if not hidden or not any(name in self._numbers for name in columns):
+            return [], []
+        room = max(MOST_COLUMNS // 2, MOST_COLUMNS - len(hidden))
+        names = wanted[:room]
+        names += hidden[: MOST_COLUMNS - len(names)]
+        unseen = [n for n in (*wanted, *hidden) if n not in names]
+        is_needed = np.array([name in columns for name in names])
+        is_hidden = np.array([name in hidden for name in names])
+        values = np.column_stack([self._numbers[name] for name in names])
+        said = [f"sums with {some(map(repr, unseen))}"] if unseen else []
+        return relations(names, values, is_needed, is_hidden), said
+
+
+def numbers_of(column: pa.ChunkedArray, decimal: str) -> Float:
+    """A column as doubles, NaN where it holds no finite number."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        texts = pc.utf8_trim_whitespace(column)
+        plain = pc.match_substring_regex(texts, number_pattern(decimal))
+        column = pc.if_else(plain, pc.replace_substring(texts, decimal, "."), None).cast(pa.float64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return np.full(len(column), np.nan)
+    try:
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    except pa.ArrowException:
+        return np.full(len(column), np.nan)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How well a column tells a quasi-identifier, in the records that share its value with another one."""
+
+    repeated: float  # their share of all records
+    share: float  # of them, those that have the most frequent value that goes with theirs
+    gain: float  # lambda: how much fewer are told wrong than by the most frequent value of all
+    odds: float  # the logarithm of the odds against an accident
+
+    @property
+    def counts(self) -> bool:
+        """Whether this is a dependency."""
+        return self.repeated >= 0.5 and self.gain >= LEAST_LAMBDA and self.odds >= _ACCIDENT
+
+
+def repeated_share(codes: Int) -> float:
+    """The share of the records that have the value of another one too."""
+    sizes = np.bincount(codes)
+    return float(sizes[sizes >= 2].sum() / len(codes))
+
+
+def strength(column: Int, quasi: Int, counts: Int | None = None) -> Strength:
+    """From the code of each record in both columns, or of each pair of codes and how often it occurs."""
+    height, width = int(column.max()) + 1, int(quasi.max()) + 1
+    pairs = column * width + quasi
+    if height * width <= 8 * len(pairs):
+        table = np.bincount(pairs, weights=counts, minlength=height * width)
+        keys = np.flatnonzero(table)
+        often = table[keys].astype(np.int64)
+    elif counts is None:
+        keys, often = np.unique(pairs, return_counts=True)
+    else:
+        keys, back = np.unique(pairs, return_inverse=True)
+        often = np.bincount(back, weights=counts).astype(np.int64)
+    return strength_of(keys // width, keys % width, often)
+
+
+def strength_of(column: Int, quasi: Int, often: Int) -> Strength:
+    """From the pairs that occur, sorted by the column, and how often each does."""
+    starts = np.flatnonzero(np.diff(column, prepend=-1))
+    sizes, best = np.add.reduceat(often, starts), np.maximum.reduceat(often, starts)
+    shared = sizes >= 2
+    n = int(sizes[shared].sum())
+    if n == 0:
+        return Strength(0.0, 0.0, 0.0, 0.0)
+    kept = np.repeat(shared, np.diff(starts, append=len(column)))
+    totals = np.bincount(quasi[kept], weights=often[kept])
+    most, agree = int(totals.max()), float(np.square(totals / n).sum())
+    right = int(best[shared].sum())
+    if most == n:
+        return Strength(n / int(sizes.sum()), 1.0, 0.0, 0.0)
+    more = n - int(shared.sum())  # records beyond the first of each value: each could have disagreed
+    return Strength(n / int(sizes.sum()), right / n, (right - most) / (n - most), -more * float(np.log(agree)))
+
+
+# All records, where the sample is not all of them.
+
+
+def checked(parts: Parts, figures: dict[str, Figure], decimal: str) -> dict[str, Figure]:
+    """The figures with those dependencies and relations of the sample that hold in all records."""
+    pairs = [(d.column, d.quasi_identifier) for figure in figures.values() for d in figure.dependencies]
+    told: dict[tuple[str, str], Strength | None] = {}
+    truths = {r: [0, 0] for figure in figures.values() for r in figure.relations}
+    for start in range(0, max(1, min(len(pairs), MOST_CHECKED)), AT_ONCE):
+        tables = {pair: PairTable() for pair in pairs[start : start + AT_ONCE]}
+        check(parts, tables, {} if start else truths, decimal)
+        told |= {pair: table.strength() for pair, table in tables.items()}
+    return {name: settled(figure, told, truths) for name, figure in figures.items()}
+
+
+def check(
+    parts: Parts,
+    tables: "dict[tuple[str, str], PairTable]",
+    truths: dict[Relation, list[int]],
+    decimal: str,
+) -> None:
+    """Read all records: fill the tables of pairs, and count where each relation holds and out of how many."""
+    names = list(dict.fromkeys([n for pair in tables for n in pair] + [n for r in truths for n in r.columns]))
+    for part in parts(names) if names else ():
+        for (column, quasi), table in tables.items():
+            table.add(hashes_of(part[column]), hashes_of(part[quasi]))
+        for relation, truth in truths.items():
+            values = np.column_stack([numbers_of(part[name], decimal) for name in relation.columns])
+            values = values[np.isfinite(values).all(axis=1)]
+            truth[0] += int(relation.holds(values).sum())
+            truth[1] += len(values)
+
+
+def settled(
+    figure: Figure, told: dict[tuple[str, str], "Strength | None"], truths: dict[Relation, list[int]]
+) -> Figure:
+    """A figure with what is true of all records."""
+    dependencies, unseen = [], list(figure.unseen)
+    for found in figure.dependencies:
+        known = told.get((found.column, found.quasi_identifier))
+        if known is None:
+            unseen.append(f"whether {found.column!r} determines {found.quasi_identifier!r}")
+        elif known.counts:
+            dependencies.append(replace(found, share=known.share))
+    shares = {r: right / max(1, n) for r, (right, n) in truths.items()}
+    held = [replace(r, share=shares[r]) for r in figure.relations if shares[r] >= LEAST_SHARE]
+    return replace(figure, dependencies=tuple(dependencies), relations=tuple(held), unseen=tuple(unseen))
+
+
+class PairTable:
+    """How often each pair of values of two columns occurs, for MOST_VALUES pairs at most."""
+
+    def __init__(self) -> None:
+        self._left = self._right = np.zeros(0, np.uint64)
+        self._often = np.zeros(0, np.int64)
+        self._held: list[tuple[Hashes, Hashes]] = []
+        self._waiting = 0
+        self._is_full = False
+
+    def add(self, left: Hashes, right: Hashes) -> None:
+        """Some more records."""
+        if self._is_full:
+            return
+        self._held.append((left, right))
+        self._waiting += len(left)
+        if self._waiting >= MOST_VALUES:
+            self._merge()
+
+    def _merge(self) -> None:
+        left = np.concatenate([self._left, *(held for held, _ in self._held)])
+        right = np.concatenate([self._right, *(held for _, held in self._held)])
+        often = np.concatenate([self._often, np.ones(self._waiting, np.int64)])
+        _, first, back = np.unique(together([left, right]), return_index=True, return_inverse=True)
+        self._often = np.bincount(back, weights=often).astype(np.int64)
+        self._left, self._right = left[first], right[first]
+        self._held, self._waiting = [], 0
+        self._is_full = len(first) > MOST_VALUES
+
+    def strength(self) -> Strength | None:
+        """How well the left column tells the right one; None where there were too many pairs."""
+        if self._waiting:
+            self._merge()
+        if self._is_full:
+            return None
+        left = np.unique(self._left, return_inverse=True)[1]
+        return strength(left, np.unique(self._right, return_inverse=True)[1], self._often)
