@@ -610,3 +610,51 @@ def test_files_of_spreadsheets_and_of_old_systems_are_released(folder, run):
     status, _, err = run("anonymize wide.csv -k 2 -q a,b -o wide.safe.csv")
     assert (status, "--encoding utf-16-le" in err) == (2, True)
     assert run("anonymize wide.csv -k 2 -q a,b -o wide.safe.csv --encoding utf-16-le")[0] == 0
+
+
+def adult(shared, folder):
+    """The command that `inspect` used to print for the 32 561 records of the training part of Adult."""
+    with gzip.open(shared / "data" / "adult.csv.gz", "rt") as file:
+        (folder / "adult.csv").write_text("".join(line for line, _ in zip(file, range(32_562), strict=False)))
+    quasi = "age,fnlwgt,education-num,capital-gain,capital-loss,hours-per-week"
+    return f"anonymize adult.csv -k 5 -q {quasi} -c income -o safe.csv --method mdav"
+
+
+def test_adult_says_what_its_text_gives_away(shared, folder, run):
+    status, out, err = run(adult(shared, folder))
+    unique = "5874 of 32561 records are unique on them together and 10564 are in groups of fewer than 5"
+    education = "'education' determines 'education-num' in every record"
+    assert status == 0
+    assert f"columns without a role (8): {unique}; {education}\n" in out
+    assert "confidential columns (1): 0 of 32561 records are unique" in out
+    assert len(err.splitlines()) == 1
+    assert f"{unique}; {education}; make them quasi-identifiers (-q)" in err
+
+
+def test_adult_is_refused_where_the_owner_is_strict_and_nothing_is_written(shared, folder, run):
+    status, out, err = run(f"{adult(shared, folder)} --strict --quiet")
+    assert (status, out) == (2, "")
+    assert err.startswith(
+        "shoal: nothing is released, because columns without a role give too much away: 'workclass'"
+    )
+    assert "5874 of 32561" in err
+    assert sorted(os.listdir(folder)) == ["adult.csv", "people.csv"]
+
+
+def test_census_names_the_sum_that_a_column_without_a_role_stands_in(shared, folder, run):
+    path = shared / "data" / "census.csv"
+    quasi = path.read_text().splitlines()[0].replace("PTOTVAL,", "")
+    status, _, err = run(f"anonymize {path} -k 5 -q {quasi} -o safe.csv --method mdav --quiet")
+    assert status == 0
+    assert "'PTOTVAL'; 1080 of 1080 records are unique on it" in err
+    assert "PTOTVAL = PEARNVAL + POTHVAL in every record" in err
+
+
+def test_strict_is_a_setting_that_a_recipe_repeats(folder, run):
+    assert run(f"{GOOD} --strict")[0] == 0
+    assert json.loads((folder / "safe.csv.manifest.json").read_text())["strict"] is True
+    status, out, _ = run("anonymize --recipe safe.csv.manifest.json -o again.csv --json")
+    assert (status, json.loads(out)["manifest"]["strict"]) == (0, True)
+    status, _, err = run("anonymize people.csv -k 2 -q age,weight -c diagnosis -o no.csv --strict")
+    assert (status, "5 of 5 records are unique on it" in err) == (2, True)
+    assert not (folder / "no.csv").exists()

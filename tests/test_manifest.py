@@ -27,6 +27,7 @@ def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path):
         "aggregate": "median",
         "exact": True,
         "random_state": 0,
+        "strict": True,
     }
     first = shoal.anonymize(tmp_path / "t.csv", **ARGUMENTS, **settings)
     first.write(tmp_path / "a.csv")
@@ -156,3 +157,12 @@ def test_manifests_from_before_headers_could_be_missing_still_load(people, tmp_p
     recipe = load_recipe(tmp_path / "m.json")
     assert recipe.dialect["header"] is True
     assert read(tmp_path / "t.csv", **recipe.dialect).table.column_names == list(people)
+
+
+def test_a_manifest_from_before_strict_is_a_recipe_too(people, tmp_path):
+    shoal.anonymize(pd.DataFrame(people), **ARGUMENTS).write(tmp_path / "a.csv")
+    path = tmp_path / "a.csv.manifest.json"
+    old = json.loads(path.read_text())
+    del old["strict"], old["untouched"]
+    path.write_text(json.dumps(old))
+    assert load_recipe(path).arguments["strict"] is False

@@ -173,3 +173,50 @@ def test_the_seed_reaches_a_method_that_draws_random_numbers():
     assert not np.array_equal(seeded.labels, shoal.anonymize(table, k=3, method="mu-approx", **options).labels)
     with pytest.raises(ShoalError, match="contradict each other; give it once"):
         shoal.anonymize(table, method=MuApprox(k=3, random_state=4), random_state=5, **options)
+
+
+def test_what_columns_without_a_role_give_away_is_one_warning(people):
+    frame = pd.DataFrame(people)
+    with pytest.warns(ShoalWarning) as noted:
+        release = shoal.anonymize(frame, 3, ["age", "weight"], identifiers="name")
+    (message,) = [str(warning.message) for warning in noted]
+    assert message.startswith(
+        "columns without a role are released as they are: 'diagnosis'; 0 of 7 records are unique"
+    )
+    assert "drop it as an identifier (-i)" in message
+    assert noted[0].filename == __file__
+    figure = release.manifest["untouched"]["others"]
+    assert (figure["columns"], figure["unique"], figure["records_below_k"]) == (["diagnosis"], 0, 4)
+    assert (release.manifest["strict"], list(release.manifest["untouched"])) == (False, ["others"])
+
+
+def test_strict_refuses_what_columns_without_a_role_give_away_before_anything_is_grouped(people):
+    frame = pd.DataFrame(people)
+
+    def grouping(done, total):
+        raise AssertionError
+
+    with pytest.raises(
+        ShoalError, match="nothing is released.*'name'; 7 of 7 records are unique.*or leave out strict"
+    ):
+        shoal.anonymize(frame, 3, ["age", "weight"], "diagnosis", strict=True, progress=grouping)
+    with pytest.raises(ShoalError, match="strict must be"):
+        shoal.anonymize(frame, 3, **ROLES, strict="yes")
+
+
+def test_strict_says_nothing_of_confidential_columns_nor_of_columns_that_give_nothing_away(people):
+    frame = pd.DataFrame(people).assign(ward="west")
+    release = shoal.anonymize(pd.DataFrame(people), 3, ["age", "weight"], ["diagnosis", "name"], strict=True)
+    assert release.manifest["untouched"]["confidential"]["unique"] == 7
+    assert release.manifest["strict"] is True
+    with pytest.warns(ShoalWarning, match="'ward'; no group of equal values has fewer than 3 records"):
+        shoal.anonymize(frame, 3, **ROLES, strict=True)
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_figures_are_those_of_any_kind_of_table(people, kind):
+    people = people | {"odd": [None, 1.5, 1.5, None, 2.0, 2.0, 2.0]}
+    expected = shoal.anonymize(pa.table(people), 3, "age", "weight", "name").manifest["untouched"]
+    assert shoal.anonymize(kind(people), 3, "age", "weight", "name").manifest["untouched"] == expected
+    assert expected["others"]["columns"] == ["diagnosis", "odd"]

@@ -91,9 +91,8 @@ def test_a_pandas_index_stays_even_with_repeats_and_is_warned_of(people):
     assert out["diagnosis"].tolist() == people["diagnosis"]
 
 
-def test_columns_without_a_role_are_warned_of_and_kept(people):
-    with pytest.warns(ShoalWarning, match="without a role.*'name', 'diagnosis'"):
-        table = Table.of(pl.DataFrame(people), Roles.of(["age", "weight"]))
+def test_columns_without_a_role_are_kept(people):
+    table = Table.of(pl.DataFrame(people), Roles.of(["age", "weight"]))
     assert table.others == ("name", "diagnosis")
     assert released(table)["name"].to_list() == people["name"]
 
@@ -316,3 +315,10 @@ def test_objects_in_a_polars_table_are_text_in_csv_and_never_addresses_in_memory
 def test_names_that_are_not_text_are_errors(names):
     with pytest.raises(ShoalError, match="columns are named by text"):
         Roles.of(names)
+
+
+def test_values_are_shown_as_the_file_has_them_and_as_text_where_arrow_has_no_type(tmp_path):
+    (tmp_path / "a.csv").write_text("x,code\n1,01\n2,1\n")
+    assert Table.of(tmp_path / "a.csv", Roles.of("x")).shown(["code"])["code"].to_pylist() == ["01", "1"]
+    odd = pd.DataFrame({"x": [1, 2, 3], "odd": [1, "a", None]})
+    assert Table.of(odd, Roles.of("x")).shown(["x", "odd"])["odd"].to_pylist() == ["1", "a", None]

@@ -19,6 +19,7 @@ from shoal.terminal import (
     prove,
     shown_progress,
     span,
+    untouched_lines,
 )
 
 
@@ -202,3 +203,12 @@ def test_a_file_is_anonymized_behind_a_bar_in_memory_and_streamed(tmp_path, monk
         target = tmp_path / f"{blocks}.csv"
         anonymize_file(tmp_path / "in.csv", target, 3, ["a", "b"], method="mdav", blocks=blocks, progress=True)
         assert what in capsys.readouterr().err
+
+
+def test_each_figure_of_untouched_columns_is_a_line():
+    figure = {"columns": ["a", "b"], "says": ["3 of 9 records are unique", "'a' determines 'q' in every record"]}
+    assert untouched_lines({"others": figure, "confidential": figure | {"columns": ["c"]}}) == [
+        "columns without a role (2): 3 of 9 records are unique; 'a' determines 'q' in every record",
+        "confidential columns (1): 3 of 9 records are unique; 'a' determines 'q' in every record",
+    ]
+    assert untouched_lines({}) == []

@@ -116,6 +116,7 @@ def anonymize(
     aggregate: Annotated[str | None, typer.Option(metavar="NAME", help="mean or median. [mean]")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Release plain centroids, not rounded.")] = False,
     seed: Annotated[int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse where columns without a role leak.")] = False,
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
@@ -154,6 +155,7 @@ def anonymize(
         "aggregate": aggregate,
         "exact": exact,
         "random_state": seed,
+        "strict": strict,
     }
     settings = {
         name: value

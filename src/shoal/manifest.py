@@ -182,6 +182,7 @@ def recipe_of(manifest: Manifest) -> Recipe:
         dialect.pop("newline", None)
     roles = manifest["roles"]
     settings = {key: manifest[key] for key in ("scaling", "weights", "aggregate", "exact", "random_state")}
+    settings["strict"] = manifest.get("strict", False)  # manifests of older versions do not have it
     return Recipe(
         manifest["input"].get("name"),
         manifest["input"]["sha256"],

@@ -7,8 +7,10 @@ from typing import Any
 
 from shoal.catalogue import method_of
 from shoal.errors import ShoalError, ShoalWarning, some
+from shoal.files import Dialect
 from shoal.manifest import manifest_of
-from shoal.measures import information_loss
+from shoal.measures import Untouched, given_away, information_loss
+from shoal.measures.untouched import refusal_of, warning_of
 from shoal.methods import Microaggregator, Progress
 from shoal.numeric import Aggregate
 from shoal.parameters import Flag, OneOf, Seed, Whole
@@ -31,6 +33,7 @@ def anonymize(
     aggregate: Aggregate = "mean",
     exact: bool = False,
     random_state: int | None = None,
+    strict: bool = False,
     progress: Progress | bool | None = None,
 ) -> Release:
     """Hide every record of a table in a group of at least k.
@@ -62,6 +65,8 @@ def anonymize(
         decimals that it came with.
     random_state : int
         The seed of methods that draw random numbers.
+    strict : bool
+        Make it an error if columns without a role tell people apart or give a quasi-identifier back.
     progress : bool or callable
         True shows a bar in a terminal or a notebook; a function is called now and then with (records grouped so
         far, records in all).
@@ -69,20 +74,22 @@ def anonymize(
     from shoal.terminal import check_progress, shown_progress
 
     check_progress(progress)
+    Flag().check("strict", strict)
     model = checked_method(method, k, aggregate, exact)
     seed = give_seed(model, Seed().check("random_state", random_state))
     table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
     check_k(model.k, len(table))
     space = Space.of(table, scaling, weights)
+    left = left_by(table, model.k)
+    heed(left, strict)
     warn_of(space.constant, model.k)
     with shown_progress(progress, "grouping records") as report:
         partition = model.fit(space.points, progress=report).partition_
     common = space.common_values(partition, aggregate, exact)
     loss = information_loss(space, common, partition.labels)
-    settings = settings_of(scaling, weights, aggregate, exact, seed)
-    return Release(
-        table, space, partition, common, loss, exact, manifest_of(table, model, partition, loss, settings)
-    )
+    settings = settings_of(scaling, weights, aggregate, exact, seed, strict)
+    manifest = manifest_of(table, model, partition, loss, settings) | {"untouched": left.as_dict()}
+    return Release(table, space, partition, common, loss, exact, manifest)
 
 
 def checked_method(
@@ -110,6 +117,7 @@ def settings_of(
     aggregate: Aggregate,
     exact: bool,
     seed: int | None,
+    strict: bool = False,
 ) -> dict[str, Any]:
     """What a manifest holds beside the method and the roles."""
     return {
@@ -118,6 +126,7 @@ def settings_of(
         "aggregate": aggregate,
         "exact": exact,
         "random_state": seed,
+        "strict": strict,
     }
 
 
@@ -135,6 +144,28 @@ def give_seed(model: Microaggregator, seed: int | None) -> int | None:
         chosen = secrets.randbits(32)
     model.set_params(random_state=chosen)
     return chosen
+
+
+def left_by(table: Table, k: int) -> Untouched:
+    """What the columns that are released as they are still give away."""
+    dialect = table.source.dialect if table.source else Dialect()
+    roles = table.roles
+
+    def parts(names: Sequence[str]) -> list[Any]:
+        return [table.shown(names)]
+
+    return given_away(
+        parts, roles.quasi_identifiers, table.others, roles.confidential, len(table), k, dialect.signs
+    )
+
+
+def heed(left: Untouched, strict: bool) -> None:
+    """Warn of what columns without a role give away; where the user is strict, refuse."""
+    if left.others is None:
+        return
+    if strict and left.others.gives_away:
+        raise ShoalError(refusal_of(left.others))
+    warnings.warn(warning_of(left.others), ShoalWarning, stacklevel=3)
 
 
 def warn_of(constant: Sequence[str], k: int) -> None:

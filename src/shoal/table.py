@@ -1,9 +1,9 @@
 """A microdata table in any dataframe, and the role of each column.
 
 Identifiers are dropped, quasi-identifiers are replaced by the common values of their groups, confidential
-columns are kept as they are; so are the others, which the user is warned of, since any column may help
-to re-identify a person. What goes out has the kind, the column order, the index and the dtypes of what
-came in.
+columns are kept as they are; so are the others, although any column may help to re-identify a person
+(`shoal.measures.untouched` says how much). What goes out has the kind, the column order, the index and the
+dtypes of what came in.
 """
 
 import os
@@ -122,6 +122,12 @@ class Table:
             return numbers
         return numeric.from_series(name, self.frame[name])
 
+    def shown(self, names: Iterable[str]) -> pa.Table:
+        """Some columns as people can tell their values apart: the text of a CSV file, or the values themselves."""
+        if self.source is not None and self.source.text is not None:
+            return self.source.text.select(list(names))
+        return arrow_of(self.frame.select(list(names)).to_native(), to_look_at=True)
+
     def replaced(self, common: Mapping[str, numeric.CommonValues], labels: Int, exact: bool) -> Any:
         """The table to release: identifiers gone, each quasi-identifier with its groups' common values."""
         new = [
@@ -132,7 +138,6 @@ class Table:
         return native.replace_schema_metadata(None) if nw.dependencies.is_pyarrow_table(native) else native
 
     def _warn(self) -> None:
-        warn_of_others(self.others)
         if nw.dependencies.is_pandas_dataframe(native := self.frame.to_native()) and not is_counter(native.index):
             warn("the index is kept in release.table (files do not get it); reset it if it identifies people")
         if unused := [name for name in self.kept if has_unused_categories(self.frame[name])]:
@@ -140,15 +145,6 @@ class Table:
                 f"categories that no record has stay in release.table (files do not get them): "
                 f"{some(map(repr, unused), 10)}; drop them if they name anybody"
             )
-
-
-def warn_of_others(others: tuple[str, ...]) -> None:
-    """Any column may help to recognise a person."""
-    if others:
-        warn(
-            f"columns without a role are released as they are: {some(map(repr, others), 10)}; "
-            "any of them may help to recognise a person"
-        )
 
 
 def warn(message: str) -> None:
@@ -276,8 +272,13 @@ def arrow_of(data: Any, to_look_at: bool = False) -> pa.Table:
                     f"({str(error).splitlines()[0]}); write CSV or convert it first"
                 ) from None
         if to_look_at and (name not in columns or holds_extensions(columns[name].type)):
-            columns[name] = pa.array([text or None for text in texts(frame[name])], pa.string())
+            columns[name] = pa.array([written(text) or None for text in texts(frame[name])], pa.string())
     return pa.table(columns)
+
+
+def written(text: str) -> str:
+    """A text as Arrow can hold it: halves of letters, which UTF-8 does not have, by their numbers."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def holds_extensions(kind: pa.DataType) -> bool:

@@ -202,6 +202,7 @@ def print_result(
         f"verified on the bytes written: k = {verified_k} (asked for {manifest['k']})",
         f"information loss: {loss:.2f} %",
         *([f"certificate: {manifest['certificate']['says']}"] if "certificate" in manifest else []),
+        *untouched_lines(manifest.get("untouched", {})),
     ]
     if output != "-":
         from shoal.manifest import manifest_path
@@ -213,6 +214,12 @@ def print_result(
     if report is not None:
         lines += [f"report:   {report} (for you: it shows the original data)"]
     print("\n".join(lines), file=say)
+
+
+def untouched_lines(figures: dict[str, Any]) -> list[str]:
+    """What the columns that were released as they are give away, a line for each figure."""
+    called = {"others": "columns without a role", "confidential": "confidential columns"}
+    return [f"{called[name]} ({len(f['columns'])}): {'; '.join(f['says'])}" for name, f in figures.items()]
 
 
 def span(low: Any, high: Any) -> str:

@@ -11,6 +11,7 @@ from shoal.measures.untouched import (
     Figure,
     PairTable,
     Strength,
+    chosen,
     hashes_of,
     numbers_of,
     refusal_of,
@@ -22,7 +23,7 @@ from shoal.measures.untouched import (
 MODULE = "shoal.measures.untouched."
 
 
-def measured(columns, quasi, others=(), confidential=(), k=3, size=None, decimal="."):
+def measured(columns, quasi, others=(), confidential=(), k=3, size=None):
     """The figures of a dictionary of columns, read in parts of a size."""
     table = columns if isinstance(columns, pa.Table) else pa.table(columns)
 
@@ -30,7 +31,7 @@ def measured(columns, quasi, others=(), confidential=(), k=3, size=None, decimal
         step = size or table.num_rows
         return [table.select(names).slice(start, step) for start in range(0, table.num_rows, step)]
 
-    return given_away(parts, quasi, others, confidential, table.num_rows, k, decimal)
+    return given_away(parts, quasi, others, confidential, table.num_rows, k)
 
 
 def people(n, seed=0):
@@ -198,11 +199,32 @@ def test_values_of_any_type_have_hashes_and_gaps_are_values():
     assert len(set(hashes_of(pa.chunked_array([pa.nulls(3)])).tolist())) == 1
 
 
+@given(st.lists(st.text(max_size=6) | st.none(), max_size=30), st.integers(0, 5), st.integers(1, 9))
+def test_texts_have_the_same_hash_if_and_only_if_they_are_the_same(texts, start, bytes_at_a_time):
+    column = pa.chunked_array([pa.array(texts, pa.string()).slice(start)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MODULE + "_BYTES", bytes_at_a_time)
+        hashes = hashes_of(column).tolist()
+    assert hashes == hashes_of(pa.chunked_array([texts[start:]], pa.string())).tolist()
+    assert len(set(zip(texts[start:], hashes, strict=True))) == len(set(texts[start:])) == len(set(hashes))
+
+
 def test_numbers_are_read_from_text_and_types():
-    texts = pa.chunked_array([["1,5", " 2 ", "", "x", None, "1e3"]])
-    assert np.array_equal(numbers_of(texts, ","), [1.5, 2, np.nan, np.nan, np.nan, 1000], equal_nan=True)
-    assert numbers_of(pa.chunked_array([pa.array([1, None], pa.decimal128(9, 2))]), ".")[0] == 1
-    assert np.isnan(numbers_of(pa.chunked_array([[True, False]]), ".")).all()
+    texts = pa.chunked_array([["1,5", " 2 ", "", "x", None, "1.633"]])
+    assert np.array_equal(numbers_of(texts, (",", ".")), [1.5, 2, np.nan, np.nan, np.nan, 1633], equal_nan=True)
+    assert numbers_of(pa.chunked_array([pa.array([1, None], pa.decimal128(9, 2))]), (".", ""))[0] == 1
+    lists = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([[1], [2]]))
+    for column in ([True, False], lists, pa.array(["1", "2"], pa.string_view())):
+        assert np.isnan(numbers_of(pa.chunked_array([column]), (".", ""))).all()
+
+
+def test_a_sample_can_be_taken_of_types_that_arrow_cannot_filter():
+    wanted = np.array([True, True, False, True, False])
+    for kind in (pa.string(), pa.string_view()):
+        table = pa.table({"a": pa.array(list("abcde"), kind)})
+        assert chosen(table, wanted)["a"].to_pylist() == ["a", "b", "d"]
+        assert chosen(table, ~wanted | wanted) is table
+        assert chosen(table, wanted & ~wanted).num_rows == 0
 
 
 def test_a_warning_names_the_columns_and_the_cure():

@@ -120,3 +120,15 @@ def test_confidential_numbers_are_correlated_too(tmp_path):
 )
 def test_numbers_are_readable(value, text):
     assert number(value) == text
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_what_the_other_columns_give_away_is_said_as_text(tmp_path):
+    rng = np.random.default_rng(0)
+    q = rng.integers(0, 5, 60)
+    frame = pd.DataFrame({"<q>": q, "<i>x</i>": [f"&{value}" for value in q], "secret": q % 2})
+    _, tags, text = page_of(shoal.anonymize(frame, 3, "<q>", "secret", method="mdav"), tmp_path)
+    assert "What the other columns give away" in text
+    assert "'<i>x</i>' determines '<q>' in every record." in text
+    assert "Confidential columns were released as they are: secret." in text
+    assert "i" not in {tag for tag, _ in tags}

@@ -58,3 +58,16 @@ def test_values_do_not_run_into_each_other():
 def test_what_has_no_text_cannot_be_counted():
     with pytest.raises(ShoalError, match="'a' of type"):
         counting.hashes_of(pa.table({"a": [[1]]}))
+
+
+@given(st.lists(st.integers(0, 9), max_size=40))
+def test_buckets_count_as_numpy_does(tmp_path, values):
+    hashes = np.array(values, np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "BUCKET", 3)
+        with counting.Buckets(tmp_path, len(values), "others", width=1) as buckets:
+            for part in np.array_split(hashes, 3):
+                buckets.add(part)
+            sizes = np.concatenate(list(buckets.sizes()))
+    assert sorted(sizes) == sorted(np.unique(hashes, return_counts=True)[1])
+    assert list(tmp_path.iterdir()) == []

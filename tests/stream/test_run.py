@@ -551,3 +551,46 @@ def test_numbers_that_can_be_read_in_two_ways_are_refused_as_in_memory(tmp_path,
     assert str(parts.value) == str(whole.value)
     anonymize_file(path, tmp_path / "out.parquet", k=3, quasi_identifiers="a", confidential="b", blocks=2)
     assert pyarrow.parquet.read_table(tmp_path / "out.parquet")["b"].type == pa.string()
+
+
+def leaky(n):
+    """A table in which columns without a role determine quasi-identifiers."""
+    rng = np.random.default_rng(0)
+    degree, wages, rent = rng.integers(0, 6, n), rng.integers(0, 9000, n), rng.integers(0, 900, n)
+    columns = {"degree": degree, "wages": wages, "rent": rent, "total": wages + rent}
+    return pa.table(columns | {"school": [f"s{number}" for number in degree], "note": [[n] for n in degree]})
+
+
+@pytest.mark.parametrize("before", ["csv", "parquet"])
+@pytest.mark.parametrize("blocks", [1, 4])
+def test_what_columns_give_away_is_the_same_as_in_memory(tmp_path, small_parts, monkeypatch, before, blocks):
+    monkeypatch.setattr("shoal.measures.untouched.SAMPLE", 100)  # so that all records are read once more
+    monkeypatch.setattr("shoal.measures.untouched.RUN", 5)
+    table = leaky(240) if before == "parquet" else leaky(240).drop_columns("note")
+    path = write(table, tmp_path / f"in.{before}")
+    given = {"k": 3, "quasi_identifiers": ["degree", "wages"], "confidential": "rent", "method": "mdav"}
+    expected = shoal.anonymize(path, **given).manifest["untouched"]
+    found = anonymize_file(path, tmp_path / "out.csv", blocks=blocks, **given)
+    assert found.manifest["untouched"] == expected
+    assert "'school' determines 'degree' in every record" in expected["others"]["says"]
+    assert "total = wages + rent in every record" in expected["confidential"]["says"]
+
+
+def test_a_strict_stream_ends_before_the_grouping_and_leaves_nothing(tmp_path, small_parts, monkeypatch):
+    path = write(leaky(60).drop_columns("note"), tmp_path / "in.csv")
+    monkeypatch.setattr("shoal.stream.run.settle", None)
+    with pytest.raises(ShoalError, match="nothing is released.*of 60 records are unique.*or leave out strict"):
+        anonymize_file(path, tmp_path / "out.csv", k=3, quasi_identifiers="wages", blocks=2, strict=True)
+    assert os.listdir(tmp_path) == ["in.csv"]
+    monkeypatch.undo()
+    given = {"k": 3, "quasi_identifiers": "wages", "confidential": ["degree", "rent", "total", "school"]}
+    found = anonymize_file(path, tmp_path / "out.csv", blocks=2, strict=True, method="mdav", **given)
+    assert found.manifest["strict"] is True
+
+
+def test_a_stream_warns_once_of_columns_without_a_role(tmp_path):
+    path = write(leaky(60).drop_columns("note"), tmp_path / "in.csv")
+    with pytest.warns(ShoalWarning) as noted:
+        anonymize_file(path, tmp_path / "out.csv", k=3, quasi_identifiers=["degree", "wages"], blocks=1)
+    (message,) = [str(warning.message) for warning in noted]
+    assert message.startswith("columns without a role are released as they are: 'rent', 'total', 'school'; ")

@@ -56,6 +56,11 @@ class Dialect:
         if self.names is not None:
             object.__setattr__(self, "names", tuple(self.names))
 
+    @property
+    def signs(self) -> tuple[str, str]:
+        """The decimal sign and the thousands separator."""
+        return self.decimal, self.thousands
+
     def said(self) -> dict[str, Any]:
         """All that a reader must be told to read the file in this way."""
         whole = asdict(self)

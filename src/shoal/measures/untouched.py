@@ -24,7 +24,6 @@ Statistical Association 49(268), 732-764, 1954.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,11 +33,13 @@ from numpy.typing import NDArray
 
 from shoal.errors import some
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
-from shoal.numeric import number_pattern
+from shoal.numeric import number_pattern, pointed
 
 Hashes = NDArray[np.uint64]
 Int = NDArray[np.int64]
 Float = NDArray[np.float64]
+Signs = tuple[str, str]
+"""The decimal sign and the thousands separator of numbers in text."""
 Parts = Callable[[Sequence[str]], Iterable[pa.Table]]
 """Some columns of all records, some records at a time: text, or the types of a dataframe."""
 
@@ -52,7 +53,11 @@ MOST_VALUES = 200_000  # different pairs of values that are counted there
 LEAST_LAMBDA = 0.95
 _LEAST_IN_SAMPLE = 0.9
 _ACCIDENT = np.log(1e6)
-_GAP = np.uint64(0x9E3779B97F4A7C15)  # the hash of a value that is missing, in a column of numbers
+_GAP = np.uint64(0x9E3779B97F4A7C15)  # the hash of a value that is missing
+_BYTES = 1 << 20  # of text that are hashed at a time
+_BASE = np.uint64(0xD1342543DE82EF95)
+_INVERSE = np.uint64(pow(0xD1342543DE82EF95, -1, 2**64))
+_BYTE_NUMBERS = np.random.default_rng(0).integers(0, 2**64, 256, np.uint64)
 
 
 class Tally(Protocol):
@@ -188,7 +193,7 @@ def given_away(
     confidential: Sequence[str],
     records: int,
     k: int,
-    decimal: str = ".",
+    signs: Signs = (".", ""),
     tally: Callable[[str], Tally] = lambda _: MemoryTally(),
 ) -> Untouched:
     """Measure what columns give away that are released as they are; `parts` is read once, and again if need be."""
@@ -204,16 +209,26 @@ def given_away(
         for counter, listed in counters.values():
             counter.add(together([hashed[name] for name in listed]))
         rows = np.arange(before, before + table.num_rows)
-        sample.append(table.filter(pa.array(rows // RUN % step == 0)))
+        sample.append(chosen(table, rows // RUN % step == 0))
         before += table.num_rows
-    look = Look(pa.concat_tables(sample), list(quasi_identifiers), decimal, step == 1)
+    look = Look(pa.concat_tables(sample), list(quasi_identifiers), signs, step == 1)
     figures = {}
     for name, (counter, listed) in counters.items():
         extra = others if name == "confidential" else ()
         figures[name] = look.figure(counted(counter, listed, k), extra)
     if not look.is_whole:
-        figures = checked(parts, figures, decimal)
+        figures = checked(parts, figures, signs)
     return Untouched(figures.get("others"), figures.get("confidential"))
+
+
+def chosen(table: pa.Table, wanted: NDArray[np.bool_]) -> pa.Table:
+    """Some records of a table; in slices where Arrow cannot filter a type."""
+    try:
+        return table if wanted.all() else table.filter(pa.array(wanted))
+    except pa.ArrowException:
+        turns = np.flatnonzero(np.diff(wanted, prepend=False, append=False)).tolist()
+        slices = [table.slice(first, end - first) for first, end in zip(turns[::2], turns[1::2], strict=True)]
+        return pa.concat_tables(slices or [table.slice(0, 0)])
 
 
 def groups_of(others: Sequence[str], confidential: Sequence[str]) -> dict[str, Sequence[str]]:
@@ -239,30 +254,47 @@ def counted(counter: Tally, columns: Sequence[str], k: int) -> Figure:
 
 def hashes_of(column: pa.ChunkedArray) -> Hashes:
     """A 64-bit number for each value: the same for the same value, bit for bit; a gap has one of its own."""
+    gaps = column.is_null().to_numpy(zero_copy_only=False)
+    parts = [part_hashes(chunk) for chunk in column.chunks if len(chunk)]
+    return np.where(gaps, _GAP, np.concatenate([np.zeros(0, np.uint64), *parts]))
+
+
+def part_hashes(values: pa.Array) -> Hashes:
+    """The same for one array; whatever where there is a gap."""
     try:
-        kind = column.type
+        kind = values.type
         if pa.types.is_dictionary(kind):
-            column, kind = column.cast(kind.value_type), kind.value_type
+            values, kind = values.dictionary_decode(), kind.value_type
+        if pa.types.is_temporal(kind):
+            kind = pa.int32() if kind.bit_width == 32 else pa.int64()
+            values = values.cast(kind)
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            gaps = column.is_null().to_numpy(zero_copy_only=False)
-            plain = np.ascontiguousarray(column.fill_null(0).to_numpy(zero_copy_only=False))
-            bits = plain.view(f"u{plain.dtype.itemsize}").astype(np.uint64)
-            return np.where(gaps, _GAP, scrambled(bits))
-        encoded = pc.dictionary_encode(column, null_encoding="encode")
-    except pa.ArrowException:  # lists, structures and other types that have no dictionary
-        return np.array([hash_of(value) for value in column.to_pylist()], np.uint64)
-    chunks = [
-        np.array([hash_of(value) for value in chunk.dictionary.to_pylist()], np.uint64)[chunk.indices.to_numpy()]
-        for chunk in encoded.chunks
-        if len(chunk)
-    ]
-    return np.concatenate([np.zeros(0, np.uint64), *chunks])
+            plain = np.ascontiguousarray(values.fill_null(0).to_numpy(zero_copy_only=False))
+            return scrambled(plain.view(f"u{plain.dtype.itemsize}").astype(np.uint64))
+        texts = values if pa.types.is_binary(kind) else values.cast(pa.large_string())
+        return text_hashes(texts.cast(pa.large_binary()))
+    except pa.ArrowException:  # lists, structures and other types that Arrow cannot write as text
+        return text_hashes(pa.array([repr(value).encode() for value in values.to_pylist()], pa.large_binary()))
 
 
-def hash_of(value: Any) -> int:
-    """The hash of one value; of a text, that of its letters."""
-    said = b"t" + value.encode("utf-8", "surrogatepass") if isinstance(value, str) else repr(value).encode()
-    return int.from_bytes(blake2b(said, digest_size=8).digest(), "little")
+def text_hashes(texts: pa.Array) -> Hashes:
+    """The hash of each text: the sum of its bytes, each as a random number, times the powers of another one."""
+    ends = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    content = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+    out, first = np.empty(len(texts), np.uint64), 0
+    while first < len(texts):
+        # So many texts at a time as have _BYTES bytes, or one.
+        last = max(first + 1, int(np.searchsorted(ends, ends[first] + _BYTES, side="right")) - 1)
+        own = ends[first : last + 1] - ends[first]
+        with np.errstate(over="ignore"):
+            powers = np.multiply.accumulate(np.full(int(own[-1]) + 1, _BASE))
+            terms = _BYTE_NUMBERS[content[ends[first] : ends[last]]] * powers[:-1]
+            sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+            # A text that begins later has higher powers: those are taken back, the base being odd.
+            back = np.multiply.accumulate(np.full(int(own[-1]) + 1, _INVERSE))[own[:-1]]
+            out[first:last] = scrambled((sums[own[1:]] - sums[own[:-1]]) * back + np.diff(own).astype(np.uint64))
+        first = last
+    return out
 
 
 def scrambled(bits: Hashes) -> Hashes:
@@ -291,7 +323,7 @@ class Look:
 
     sample: pa.Table
     quasi_identifiers: list[str]
-    decimal: str
+    signs: Signs
     is_whole: bool  # the sample is all records
     codes: dict[str, Int] = field(default_factory=dict)
 
@@ -327,7 +359,7 @@ class Look:
 
     @cached_property
     def _numbers(self) -> dict[str, Float]:
-        read = {name: numbers_of(self.sample[name], self.decimal) for name in self.sample.column_names}
+        read = {name: numbers_of(self.sample[name], self.signs) for name in self.sample.column_names}
         return {name: values for name, values in read.items() if 2 * np.isfinite(values).sum() > len(values)}
 
     def _relations(self, columns: Sequence[str], extra: Sequence[str]) -> tuple[list[Relation], list[str]]:
@@ -347,20 +379,20 @@ class Look:
         return relations(names, values, is_needed, is_hidden), said
 
 
-def numbers_of(column: pa.ChunkedArray, decimal: str) -> Float:
+def numbers_of(column: pa.ChunkedArray, signs: Signs) -> Float:
     """A column as doubles, NaN where it holds no finite number."""
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        texts = pc.utf8_trim_whitespace(column)
-        plain = pc.match_substring_regex(texts, number_pattern(decimal))
-        column = pc.if_else(plain, pc.replace_substring(texts, decimal, "."), None).cast(pa.float64())
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        return np.full(len(column), np.nan)
     try:
+        if pa.types.is_dictionary(kind):
+            column, kind = column.cast(kind.value_type), kind.value_type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            texts = pc.utf8_trim_whitespace(column)
+            plain = pc.match_substring_regex(texts, number_pattern(*signs))
+            column = pc.if_else(plain, pointed(texts, *signs), None)
+        elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            return np.full(len(column), np.nan)
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    except pa.ArrowException:
+    except pa.ArrowException:  # types that Arrow makes no numbers of
         return np.full(len(column), np.nan)
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -423,14 +455,14 @@ def strength_of(column: Int, quasi: Int, often: Int) -> Strength:
 # All records, where the sample is not all of them.
 
 
-def checked(parts: Parts, figures: dict[str, Figure], decimal: str) -> dict[str, Figure]:
+def checked(parts: Parts, figures: dict[str, Figure], signs: Signs) -> dict[str, Figure]:
     """The figures with those dependencies and relations of the sample that hold in all records."""
     pairs = [(d.column, d.quasi_identifier) for figure in figures.values() for d in figure.dependencies]
     told: dict[tuple[str, str], Strength | None] = {}
     truths = {r: [0, 0] for figure in figures.values() for r in figure.relations}
     for start in range(0, max(1, min(len(pairs), MOST_CHECKED)), AT_ONCE):
         tables = {pair: PairTable() for pair in pairs[start : start + AT_ONCE]}
-        check(parts, tables, {} if start else truths, decimal)
+        check(parts, tables, {} if start else truths, signs)
         told |= {pair: table.strength() for pair, table in tables.items()}
     return {name: settled(figure, told, truths) for name, figure in figures.items()}
 
@@ -439,7 +471,7 @@ def check(
     parts: Parts,
     tables: "dict[tuple[str, str], PairTable]",
     truths: dict[Relation, list[int]],
-    decimal: str,
+    signs: Signs,
 ) -> None:
     """Read all records: fill the tables of pairs, and count where each relation holds and out of how many."""
     names = list(dict.fromkeys([n for pair in tables for n in pair] + [n for r in truths for n in r.columns]))
@@ -447,7 +479,7 @@ def check(
         for (column, quasi), table in tables.items():
             table.add(hashes_of(part[column]), hashes_of(part[quasi]))
         for relation, truth in truths.items():
-            values = np.column_stack([numbers_of(part[name], decimal) for name in relation.columns])
+            values = np.column_stack([numbers_of(part[name], signs) for name in relation.columns])
             values = values[np.isfinite(values).all(axis=1)]
             truth[0] += int(relation.holds(values).sum())
             truth[1] += len(values)

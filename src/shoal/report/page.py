@@ -55,7 +55,6 @@ def render(release: "Release") -> str:
         release=release,
         manifest=release.manifest,
         roles=release.original.roles,
-        others=release.original.others,
         constant=release.space.constant,
         sizes=release.partition.sizes,
         attributes=attributes,

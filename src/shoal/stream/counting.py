@@ -25,25 +25,43 @@ def count(
     source: Input, quasi_identifiers: Sequence[str], records: int, folder: Path, progress: Progress
 ) -> Anonymity:
     """Read a file of about so many records and count; equal ones have equal hashes, others in practice never."""
-    buckets = 1
-    while records // buckets > BUCKET and buckets < 256:
-        buckets *= 2
-    paths = [folder / f"bucket-{number}" for number in range(buckets)]
-    with ExitStack() as stack:
-        files = [stack.enter_context(path.open("wb")) for path in paths]
+    with Buckets(folder, records) as buckets:
         for table in source.tables(quasi_identifiers, progress):
-            hashes = hashes_of(table.select(list(quasi_identifiers)))
-            bucket = hashes[:, 0] % np.uint64(buckets)
-            for number, file in enumerate(files):
-                hashes[bucket == number].tofile(file)
-    return Anonymity(np.concatenate([sizes_of(path) for path in paths]))
+            buckets.add(hashes_of(table.select(list(quasi_identifiers))))
+        return Anonymity(np.concatenate(list(buckets.sizes())))
 
 
-def sizes_of(path: Path) -> NDArray[np.int64]:
+class Buckets(ExitStack):
+    """Hashes of about so many records on the disk, of one or two numbers each, counted some at a time."""
+
+    def __init__(self, folder: Path, records: int, name: str = "bucket", width: int = 2) -> None:
+        super().__init__()
+        buckets = 1
+        while records // buckets > BUCKET and buckets < 256:
+            buckets *= 2
+        self._width = width
+        self._paths = [folder / f"{name}-{number}" for number in range(buckets)]
+        self._files = [self.enter_context(path.open("wb")) for path in self._paths]
+
+    def add(self, hashes: Hashes) -> None:
+        """Take some more."""
+        hashes = hashes.reshape(-1, self._width)
+        bucket = hashes[:, 0] % np.uint64(len(self._files))
+        for number, file in enumerate(self._files):
+            hashes[bucket == number].tofile(file)
+
+    def sizes(self) -> Iterator[NDArray[np.int64]]:
+        """How often each hash occurs, one bucket after the other; they are removed."""
+        self.close()
+        for path in self._paths:
+            yield sizes_of(path, self._width)
+
+
+def sizes_of(path: Path, width: int) -> NDArray[np.int64]:
     """How often each hash of a bucket occurs; the bucket is removed."""
-    hashes = np.fromfile(path, np.uint64).reshape(-1, 2)
+    hashes = np.fromfile(path, np.uint64).reshape(-1, width)
     path.unlink()
-    ranked = hashes[np.lexsort((hashes[:, 1], hashes[:, 0]))]
+    ranked = hashes[np.lexsort(hashes.T[::-1])]
     new = np.ones(len(ranked), bool)
     new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
     return np.diff(np.append(np.flatnonzero(new), len(ranked)))

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from math import fsum
 from pathlib import Path
@@ -13,17 +14,17 @@ from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, current_umask, flush_to_disk, move
 from shoal.manifest import Manifest, described, described_release, file_of, manifest_path
-from shoal.measures import InformationLoss
+from shoal.measures import InformationLoss, Untouched, given_away
 from shoal.measures.loss import AttributeLoss
 from shoal.methods import Microaggregator, Progress
 from shoal.numeric import Aggregate
-from shoal.parameters import Maybe, Seed, Whole
-from shoal.pipeline import anonymize, check_k, checked_method, give_seed, settings_of, warn_of
+from shoal.parameters import Flag, Maybe, Seed, Whole
+from shoal.pipeline import anonymize, check_k, checked_method, give_seed, heed, settings_of, warn_of
 from shoal.privacy import Anonymity
 from shoal.release import dialect_for, other_records, refuse_small
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
-from shoal.stream.counting import count
+from shoal.stream.counting import Buckets, count
 from shoal.stream.groups import Done, group, read_together
 from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
@@ -32,7 +33,7 @@ from shoal.stream.source import Input, look, stamp
 from shoal.stream.spill import names_of
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
-from shoal.table import Names, Roles, check_names, warn_of_others
+from shoal.table import Names, Roles, check_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,6 +92,7 @@ def anonymize_file(
     aggregate: Aggregate = "mean",
     exact: bool = False,
     random_state: int | None = None,
+    strict: bool = False,
     memory: str | int | None = None,
     blocks: int | None = None,
     overwrite: bool = False,
@@ -108,7 +110,8 @@ def anonymize_file(
     ----------
     path, output : paths of CSV, Parquet or Arrow files
         What comes in, and where the release goes; its manifest is written beside it.
-    k, quasi_identifiers, confidential, identifiers, method, scaling, weights, aggregate, exact, random_state
+    k, quasi_identifiers, confidential, identifiers, method, scaling, weights, aggregate, exact, random_state,
+    strict
         As for `anonymize`.
     memory : str or int
         The most memory to use, such as "1GB"; half of what is free by default, and 512 MB at least.
@@ -134,6 +137,7 @@ def anonymize_file(
     source, target = Path(path), Path(output)
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
+    Flag().check("strict", strict)
     said = Said(**dialect)
     model = checked_method(method, k, aggregate, exact)
     seed = Seed().check("random_state", random_state)
@@ -143,9 +147,9 @@ def anonymize_file(
         raise ShoalError(f"{target} is the input; choose another name for what is written")
     if blocks is None and fits(source, target, limit):
         given: dict[str, Any] = {"scaling": scaling, "weights": weights, "aggregate": aggregate, "exact": exact}
-        given |= {"random_state": seed, "progress": progress}
+        given |= {"random_state": seed, "strict": strict, "progress": progress}
         return in_memory(source, target, model, roles, said, overwrite, given)
-    settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed)
+    settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed, strict)
     stream = Stream(source.resolve(), target, model, roles, settings, said, memory, limit, blocks)
     with shown_progress(progress, "anonymizing") as report:
         return stream.run(overwrite, report)
@@ -275,10 +279,11 @@ class Stream:
         if source.format != "csv":
             check_names(source.columns)
         weights = checked_weights(self.settings["weights"], names)
-        warn_of_others(self.roles.others(source.columns))
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
         found = scan(source, self.roles, format_of(self.target), raw, passes.begin("scan"))
         check_k(self.model.k, found.records)
+        left = self._left(work, source, found.records, passes)
+        heed(left, self.settings["strict"])
         blocks = self.asked or blocks_for(found.records, len(names), self.model.k, self.limit)
         blocks = max(1, min(blocks, found.records // (2 * self.model.k)))
         step = passes.begin("settle")
@@ -295,7 +300,25 @@ class Stream:
             columns=work.keep_columns(columns),
             types=found.types,
             returns=found.returns,
+            untouched=left.as_dict(),
         )
+
+    def _left(self, work: Work, source: Input, records: int, passes: Passes) -> Untouched:
+        """What the columns that are released as they are still give away, before hours are spent on the others."""
+        step, roles = passes.begin("untouched"), self.roles
+        with ExitStack() as files:
+            left = given_away(
+                lambda names: source.tables(names, step),
+                roles.quasi_identifiers,
+                roles.others(source.columns),
+                roles.confidential,
+                records,
+                self.model.k,
+                source.dialect.signs,
+                lambda name: files.enter_context(Buckets(work.folder, records, name, width=1)),
+            )
+        give_back()
+        return left
 
     def _cut(self, work: Work, passes: Passes) -> None:
         blocks, numbers = work.state["blocks"], work.path("numbers.parquet")
@@ -365,6 +388,7 @@ class Stream:
             file_of(source.name, source.format, source.sha256, source.dialect),
         )
         manifest["method"] |= said_of(done)
+        manifest["untouched"] = state["untouched"]
         manifest["output"] = output_of(self.target, kind, written.sha256, counted, dialect)
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
