@@ -24,6 +24,14 @@ def test_the_first_component_follows_the_widest_direction():
     assert order.tolist() == np.argsort(-t).tolist()
 
 
+def test_the_first_component_of_a_wide_table_is_that_of_its_covariance():
+    X = np.random.default_rng(2).normal(size=(9, 60)) * np.linspace(1, 3, 60)
+    _, directions = np.linalg.eigh(np.cov(X.T))
+    direction = directions[:, -1] * np.sign(directions[np.abs(directions[:, -1]).argmax(), -1])
+    largest = np.abs(X).max()
+    assert first_component(X) == pytest.approx((X - X.mean(axis=0)) @ direction / largest)
+
+
 @given(points())
 def test_any_input_has_finite_projections(sample):
     X, _ = sample

@@ -594,3 +594,42 @@ def test_a_stream_warns_once_of_columns_without_a_role(tmp_path):
         anonymize_file(path, tmp_path / "out.csv", k=3, quasi_identifiers=["degree", "wages"], blocks=1)
     (message,) = [str(warning.message) for warning in noted]
     assert message.startswith("columns without a role are released as they are: 'rent', 'total', 'school'; ")
+
+
+def test_a_wide_table_is_grouped_alike_in_memory_and_streamed_and_has_k(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2000)).round(2)
+    names = [f"gene {number}" for number in range(2000)]
+    write(pa.table([*X.T, np.arange(40) % 3], names=[*names, "diagnosis"]), tmp_path / "wide.csv")
+    given = {"k": 4, "quasi_identifiers": names, "confidential": "diagnosis"}
+    anonymize_file(tmp_path / "wide.csv", tmp_path / "a.csv", **given)
+    streamed = anonymize_file(tmp_path / "wide.csv", tmp_path / "b.csv", blocks=1, **given)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    records = [line.rsplit(",", 1)[0] for line in (tmp_path / "a.csv").read_text().splitlines()[1:]]
+    assert min(records.count(record) for record in records) == streamed.manifest["output"]["verified_k"] >= 4
+
+
+def test_a_table_is_not_opened_once_for_every_column(tmp_path, monkeypatch):
+    opened = []
+
+    class Counted(pyarrow.parquet.ParquetFile):
+        def __init__(self, *given, **options):
+            opened.append(given)
+            super().__init__(*given, **options)
+
+    monkeypatch.setattr(pyarrow.parquet, "ParquetFile", Counted)
+    counts = []
+    for m in (3, 30):
+        X = np.random.default_rng(0).normal(size=(12, m))
+        write(pa.table(list(X.T), names=[f"q{j}" for j in range(m)]), tmp_path / "t.parquet")
+        opened.clear()
+        anonymize_file(
+            tmp_path / "t.parquet",
+            tmp_path / "out.parquet",
+            k=3,
+            quasi_identifiers=[f"q{j}" for j in range(m)],
+            method="mdav",
+            blocks=2,
+            overwrite=True,
+        )
+        counts.append(len(opened))
+    assert counts[0] == counts[1]

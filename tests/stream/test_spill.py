@@ -1,6 +1,6 @@
 import numpy as np
 
-from shoal.stream.spill import SpillWriter, names_of, rows_of, spilled, whole
+from shoal.stream.spill import SpillWriter, names_of, opened, rows_of, spilled, whole
 
 
 def test_what_is_spilled_comes_back_in_groups_of_one_size(tmp_path):
@@ -17,3 +17,12 @@ def test_what_is_spilled_comes_back_in_groups_of_one_size(tmp_path):
 
 def test_wide_tables_are_held_in_fewer_records():
     assert rows_of(1) > rows_of(100) >= rows_of(10**6) == 1024
+
+
+def test_columns_come_one_by_one_from_a_table_that_is_opened_once(tmp_path):
+    values = np.arange(12).reshape(4, 3)
+    with SpillWriter(tmp_path / "a", [np.int64] * 3) as writer:
+        writer.write(list(values.T))
+    with opened(tmp_path / "a") as file:
+        for name, column in zip(names_of(2), values.T, strict=True):
+            assert np.array_equal(whole(file, [name]), [column])

@@ -21,6 +21,7 @@ from shoal.kernels.tree import (
     far_query,
     farthest,
     is_alive,
+    is_wide,
     lowest_id,
     push_by_bound,
     start_at_root,
@@ -149,6 +150,8 @@ def best_listed(shell: Shell, tree: Tree, point: Array, drift: float) -> tuple[i
 @inner
 def farthest_from_moving(shell: Shell, tree: Tree, point: Array) -> int:
     """As tree.farthest, for a point that is near where it was at the last call."""
+    if is_wide(tree):
+        return farthest(tree, point)
     drift = upper_distance(squared_distance(shell.anchor, 0, point), point.size)
     best, reached = best_listed(shell, tree, point, drift)
     if best < 0 or shell.outside[0] + drift >= reached:

@@ -3,6 +3,7 @@
 Records sit in kd order, sixteen to a leaf, sixteen children to a node, so one vector pass bounds all of a
 node's children. The index copy is float32 in principal axes; it only ever rules records out. What it
 cannot rule out is measured by `exact.squared_distance` on the original coordinates, and that decides.
+With few records for so many attributes the index is one attribute, and nearly every record is measured.
 Node numbers: leaves first, then the levels above, the root last.
 """
 
@@ -14,11 +15,19 @@ from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exact import squared_distance
 from shoal.kernels.heap import offer
 from shoal.kernels.lanes import LANES, far_boxes, far_points, lowest_bit, near_boxes, near_points, prefetch
-from shoal.kernels.order import group_twins, kd_order, principal_frame, project, project_all
+from shoal.kernels.order import (
+    group_twins,
+    kd_order,
+    principal_frame,
+    project,
+    project_all,
+    widest_attribute,
+)
 
 UNIT32 = 2.0**-24
 LARGEST = np.float32(3e38)  # finite, so that a child that is not there (infinite bound) never passes
 FAR_OUT = 1e15  # in units of the tree's own reach; beyond it squares leave float32
+WORTH_AXES = 2  # records for each attribute from which principal axes are worth their time
 FRAME_ERROR = 1e-11  # relative: axes not quite orthonormal, float64 rounding of distances and projections
 
 
@@ -28,17 +37,17 @@ class Tree(NamedTuple):
     rows: Array  # float64 (slots, m): original coordinates, one slot for each distinct row
     ids: Array  # int32 (n,): record numbers, those with identical rows ("twins") side by side and ascending
     who: Array  # int32 (slots, 3): lowest alive record, and where in ids its further twins begin and end
-    points: Array  # float32 (leaves, m, 16): index coordinates, NaN where dead
+    points: Array  # float32 (leaves, a, 16): index coordinates, NaN where dead
     norms: Array  # float32 (leaves, 16): squared norms of the index coordinates
-    boxes: Array  # float32 (nodes, m, 2, 16): low and high ends of the sixteen children
+    boxes: Array  # float32 (nodes, a, 2, 16): low and high ends of the sixteen children
     reach: Array  # float32 (nodes, 16): largest squared norm in each child
     first_child: Array  # int32 (nodes,): node number of the first child
     parent: Array  # int32 (leaves + nodes,): parent's place in boxes, -1 at the root
     centre: Array  # float64 (m,)
-    axes: Array  # float64 (m, m)
+    axes: Array  # float64 (m, a): as many axes as attributes, or one in a wide table
     scale: float
-    head: int  # attributes looked at before the first early exit
-    query: Array  # float32 (m,): scratch
+    head: int  # axes looked at before the first early exit
+    query: Array  # float32 (a,): scratch
     bounds: Array  # float32 (16,): scratch, a node's children
     lanes: Array  # float32 (16,): scratch, a leaf's points
     stack_node: Array  # int32: scratch
@@ -116,12 +125,14 @@ def fit_all(tree: Tree) -> None:
 
 
 def place_points(
-    rows: Array, twins: Array, starts: Array, points: Array, norms: Array, who: Array
-) -> tuple[Array, float, Array]:
-    """Fill the leaves in kd order, and who stands in each slot; returns the frame (centre, scale, axes)."""
+    rows: Array, twins: Array, starts: Array, norms: Array, who: Array
+) -> tuple[Array, tuple[Array, float, Array]]:
+    """The leaves, filled in kd order, and the frame (centre, scale, axes); writes who stands in each slot."""
     distinct = twins[starts[:-1]]
-    centre, scale, axes = principal_frame(rows, distinct)
-    coords = np.empty((len(distinct), rows.shape[1]), np.float32)
+    few = len(distinct) < WORTH_AXES * rows.shape[1]
+    centre, scale, axes = (widest_attribute if few else principal_frame)(rows, distinct)
+    coords = np.empty((len(distinct), axes.shape[1]), np.float32)
+    points = np.full((len(norms), axes.shape[1], LANES), np.nan, np.float32)
     project_all(rows, distinct, centre, scale, axes, coords)
     order = np.arange(len(distinct), dtype=np.int32)
     kd_order(coords, order, np.empty(len(distinct), np.float32))
@@ -129,7 +140,7 @@ def place_points(
     who[:, 0] = distinct[order]
     who[:, 1] = starts[order] + 1
     who[:, 2] = starts[order + 1]
-    return centre, scale, axes
+    return points, (centre, scale, axes)
 
 
 @kernel
@@ -148,10 +159,10 @@ def build_tree(rows: Array, records: Array) -> Tree:
     twins, starts = group_twins(rows, records)
     n, m = len(starts) - 1, rows.shape[1]
     leaves = (n + LANES - 1) // LANES
-    points = np.full((leaves, m, LANES), np.nan, np.float32)
     norms = np.full((leaves, LANES), np.nan, np.float32)
     who = np.empty((n, 3), np.int32)
-    frame = place_points(rows, twins, starts, points, norms, who)
+    points, frame = place_points(rows, twins, starts, norms, who)
+    axes = points.shape[1]
     del starts  # what is no longer needed makes room for the copy of the rows
     own = np.empty((n, m))
     copy_rows(rows, who[:, 0], own)
@@ -164,15 +175,15 @@ def build_tree(rows: Array, records: Array) -> Tree:
         who=who,
         points=points,
         norms=norms,
-        boxes=np.empty((nodes, m, 2, LANES), np.float32),
+        boxes=np.empty((nodes, axes, 2, LANES), np.float32),
         reach=np.full((nodes, LANES), -np.inf, np.float32),
         first_child=first_child,
         parent=parent,
         centre=frame[0],
         axes=frame[2],
         scale=frame[1],
-        head=(m + 1) // 2,
-        query=np.empty(m, np.float32),
+        head=(axes + 1) // 2,
+        query=np.empty(axes, np.float32),
         bounds=np.empty(LANES, np.float32),
         lanes=np.empty(LANES, np.float32),
         stack_node=np.empty(LANES * len(sizes) + 1, np.int32),
@@ -265,6 +276,12 @@ def remove(tree: Tree, slot: int) -> None:
     tree.norms[leaf, lane] = np.nan
     if norm2 == tree.reach[node, place]:
         shorten_reach(tree, leaf)
+
+
+@inner
+def is_wide(tree: Tree) -> bool:
+    """Whether the index knows one attribute of many: enough to say who is not near, not who is not far."""
+    return tree.axes.shape[1] < tree.axes.shape[0]
 
 
 @inner
@@ -462,6 +479,8 @@ def farthest(tree: Tree, point: Array) -> int:
     query, bounds, lanes = tree.query, tree.bounds, tree.lanes
     stack_node, stack_bound, scale = tree.stack_node, tree.stack_bound, tree.scale
     leaves, m = points.shape[0], points.shape[1]
+    if is_wide(tree):
+        return scan_farthest(tree, point)
     offset, error, sum_error = far_query(tree, point)
     if not offset < FAR_OUT:
         return scan_farthest(tree, point)

@@ -68,7 +68,7 @@ def set_reach(tree: Tree, watch: Watch, slot: int, reach: np.float32) -> None:
 def neighbourhood(tree: Tree, watch: Watch, slot: int, k: int, d2: Array, ids: Array, slots: Array) -> None:
     """The slot's lowest record and its k - 1 nearest alive ones into ids[:k], ascending; at least k are alive."""
     k_nearest(tree, tree.rows[slot], k, d2, ids, slots)
-    reach = near_limit(d2[0], tree.rows.shape[1], tree.scale, rounding_of_points(1.0))
+    reach = near_limit(d2[0], tree.axes.shape[1], tree.scale, rounding_of_points(1.0))
     set_reach(tree, watch, slot, reach)
     record = lowest_id(tree, slot)
     own = False

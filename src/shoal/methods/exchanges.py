@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Progress
+from shoal.methods.base import Progress, on_fewer_axes
 from shoal.partition import means_of, sse_of
 
 Float = NDArray[np.float64]
@@ -48,6 +48,7 @@ class Exchanges:
         self, X: Float, labels: Int, most: int, progress: Progress | None = None
     ) -> Iterator[tuple[Int, float]]:
         """The labels and their SSE at the start and after each round; ends when a round brings nothing."""
+        X = on_fewer_axes(X)
         error = sse_of(X, labels)
         yield labels, error
         for number in range(most):

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
-from shoal.methods.base import Microaggregator, Progress
+from shoal.methods.base import Microaggregator, Progress, on_fewer_axes
 from shoal.methods.cbfs import CBFS
 from shoal.methods.cuts import sharpen
 from shoal.methods.mdav import MDAV
@@ -209,6 +209,7 @@ class Search:
         labels, sse = starts[int(np.argmin(values))], min(values)
         self.accept(labels, sse)
         self.lower = min(shares(problem).bound, self.upper)
+        rows = on_fewer_axes(rows)  # they guide the search; the distances in `problem` decide
         sse = min(sse, descend(rows, labels, self.k, self.stopped, problem.d2))
         self.accept(labels, sse)
         state = np.array([88172645463325252], np.uint64)
@@ -325,7 +326,7 @@ class Search:
         self.lower = min(self.neighbour_bound(), self.upper)
         self.report()
         labels = self.labels.copy()
-        descend(self.X, labels, self.k, self.stopped, None, self.report)
+        descend(on_fewer_axes(self.X), labels, self.k, self.stopped, None, self.report)
         sse = Partition(self.X, labels, self.k).sse
         if sse < self.upper:
             self.labels, self.upper = labels, sse

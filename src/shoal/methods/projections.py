@@ -29,7 +29,16 @@ def first_component(X: Float) -> Float:
     largest = np.abs(X).max()
     centred = X / largest if largest > 0 else X
     centred = centred - centred.mean(axis=0)
-    _, directions = np.linalg.eigh(centred.T @ centred)
-    direction = directions[:, -1]
+    direction = first_direction(centred)
     leading = direction[np.argmax(np.abs(direction))]
     return np.asarray(centred @ (direction if leading >= 0 else -direction))
+
+
+def first_direction(centred: Float) -> Float:
+    """The direction of greatest variance, from the smaller of the two tables of products."""
+    n, m = centred.shape
+    if m <= n:
+        return np.asarray(np.linalg.eigh(centred.T @ centred)[1][:, -1])
+    direction = np.linalg.eigh(centred @ centred.T)[1][:, -1] @ centred
+    length = np.linalg.norm(direction)
+    return np.asarray(direction / length if length > 0 else direction)

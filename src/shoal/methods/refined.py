@@ -29,7 +29,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
+from shoal.methods.base import Microaggregator, Progress, on_fewer_axes
 from shoal.methods.dba import split
 from shoal.methods.exchanges import Exchanges
 from shoal.methods.optimal import renumbered
@@ -146,7 +146,7 @@ class Refined(Microaggregator):
         if rounds is None and self.seconds is None:
             rounds = 1 if len(X) <= _ANNEALED else 0
         improvement = Improvement(
-            np.ldexp(X, -beyond) if beyond else X,
+            on_fewer_axes(np.ldexp(X, -beyond) if beyond else X),
             self.k,
             labels,
             inf if self.seconds is None else self.seconds,

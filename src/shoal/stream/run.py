@@ -30,7 +30,7 @@ from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
 from shoal.stream.scan import scaled, scan, settle
 from shoal.stream.source import Input, look, stamp
-from shoal.stream.spill import names_of
+from shoal.stream.spill import names_of, opened
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
 from shoal.table import Names, Roles, check_names
@@ -291,7 +291,8 @@ class Stream:
         raw.unlink()
         give_back()
         spilled = zip(columns, names_of(len(columns))[1:], strict=True)
-        columns = [scaled(c, self.settings["scaling"], numbers, name, blocks == 1) for c, name in spilled]
+        with opened(numbers) as file:
+            columns = [scaled(c, self.settings["scaling"], file, name, blocks == 1) for c, name in spilled]
         warn_of([column.name for column in columns if column.is_constant], self.model.k)
         work.save(
             stage="scanned",

@@ -21,7 +21,7 @@ from shoal.space import NumericAttribute, Scaling, centre_and_spread
 from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of
 from shoal.stream.ranks import key_at, value_of
 from shoal.stream.source import Input
-from shoal.stream.spill import SpillWriter, names_of, spilled, whole
+from shoal.stream.spill import Spilled, SpillWriter, names_of, opened, spilled, whole
 from shoal.table import Roles, Table, framed
 
 Float = NDArray[np.float64]
@@ -147,11 +147,12 @@ def settle(found: Scan, weights: Mapping[str, float], old: Path, new: Path, prog
     """Write the numbers anew, every column in one unit above its lowest number; returns the columns."""
     names = names_of(len(found.facts))
     columns = []
-    for name, fact in zip(names[1:], found.facts, strict=True):
-        column = fact.column(weights[fact.name])
-        if fact.floats:
-            column = with_decimals(column, partial(only, old, name))
-        columns.append(column)
+    with opened(old) as file:
+        for name, fact in zip(names[1:], found.facts, strict=True):
+            column = fact.column(weights[fact.name])
+            if fact.floats:
+                column = with_decimals(column, partial(only, file, name))
+            columns.append(column)
     shifts = [Shifts(fact, column) for fact, column in zip(found.facts, columns, strict=True)]
     steps = [0] * len(columns)
     kinds = [np.dtype(np.int64), *(np.dtype(np.int64 if column.units else np.float64) for column in columns)]
@@ -168,7 +169,7 @@ def settle(found: Scan, weights: Mapping[str, float], old: Path, new: Path, prog
     return [replace(column, step=step or 1) for column, step in zip(columns, steps, strict=True)]
 
 
-def only(path: Path, name: str) -> Iterator[Stored]:
+def only(path: Spilled, name: str) -> Iterator[Stored]:
     """One column of a spilled table."""
     for (values,) in spilled(path, [name]):
         yield values
@@ -207,7 +208,7 @@ class Shifts:
         return out
 
 
-def scaled(column: Column, scaling: Scaling, path: Path, name: str, alone: bool) -> Column:
+def scaled(column: Column, scaling: Scaling, path: Spilled, name: str, alone: bool) -> Column:
     """A column with its centre and its spread; from all numbers at once where the table is one block."""
     if alone:
         (stored,) = whole(path, [name])

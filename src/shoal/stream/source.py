@@ -72,7 +72,8 @@ class Input:
     def tables(self, columns: Iterable[str], progress: Progress) -> Iterator[pa.Table]:
         """Some columns of the records, GROUP at a time, in the order of the file; text where it is CSV."""
         self.check_unchanged()
-        wanted = [name for name in self.columns if name in set(columns)]
+        chosen = set(columns)
+        wanted = [name for name in self.columns if name in chosen]
         match self.format:
             case "csv":
                 parts = self._csv_parts(wanted, progress)

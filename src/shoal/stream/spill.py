@@ -1,6 +1,7 @@
 """Numbers on the disk: Parquet files of equal groups of records, written once and read in order."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 Int = NDArray[np.int64]
 Column = NDArray[Any]
+Spilled = Path | Any  # the path of a spilled table, or what `opened` gives for it
 
 ROW = "row"
 
@@ -66,15 +68,25 @@ class SpillWriter:
         self._held, self._count = [[column[full:].copy() for column in whole]], left
 
 
-def spilled(path: Path, columns: Sequence[str]) -> Iterator[list[Column]]:
-    """Some columns of a spilled table, a row group at a time."""
+@contextmanager
+def opened(path: Spilled) -> Iterator[Any]:
+    """A spilled table to read columns from one by one: each opening reads the names of all of them."""
+    if isinstance(path, pyarrow.parquet.ParquetFile):
+        yield path
+        return
     with pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
+        yield file
+
+
+def spilled(path: Spilled, columns: Sequence[str]) -> Iterator[list[Column]]:
+    """Some columns of a spilled table, a row group at a time."""
+    with opened(path) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=list(columns), use_threads=False)
             yield [table[name].to_numpy() for name in columns]
 
 
-def whole(path: Path, columns: Sequence[str]) -> list[Column]:
+def whole(path: Spilled, columns: Sequence[str]) -> list[Column]:
     """Some columns of a spilled table, all records."""
     parts = list(zip(*spilled(path, columns), strict=True))
     return [np.concatenate(pieces) for pieces in parts]
