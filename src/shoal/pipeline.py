@@ -14,6 +14,7 @@ from shoal.measures.untouched import refusal_of, warning_of
 from shoal.methods import Microaggregator, Progress
 from shoal.numeric import Aggregate
 from shoal.parameters import Flag, OneOf, Seed, Whole
+from shoal.quantities import finding_of, warn_of_quantities
 from shoal.release import Release
 from shoal.scale import Wrapper
 from shoal.space import AGGREGATES, Scaling, Space
@@ -83,6 +84,7 @@ def anonymize(
     left = left_by(table, model.k)
     heed(left, strict)
     warn_of(space.constant, model.k)
+    warn_of_quantities((name, finding_of(name, [numbers])) for name, numbers in space.numbers())
     with shown_progress(progress, "grouping records") as report:
         partition = model.fit(space.points, progress=report).partition_
     common = space.common_values(partition, aggregate, exact)

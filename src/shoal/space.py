@@ -113,6 +113,10 @@ class Space:
         """The quasi-identifiers that have one value only."""
         return tuple(attribute.name for attribute in self.attributes if attribute.is_constant)
 
+    def numbers(self) -> list[tuple[str, Numbers]]:
+        """The quasi-identifiers that are numbers, by name."""
+        return [(a.name, a.numbers) for a in self.attributes if isinstance(a, NumericAttribute)]
+
     def common_values(
         self, partition: Partition, aggregate: Aggregate = "mean", exact: bool = False
     ) -> dict[str, CommonValues]:

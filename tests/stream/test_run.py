@@ -451,7 +451,7 @@ def test_the_warnings_are_those_of_a_table_in_memory(tmp_path):
                 in_memory(path, tmp_path / "a.csv", k=1, **ROLES)
         said.append([str(warning.message) for warning in noted])
     assert said[0] == said[1]
-    assert len(said[0]) == 4
+    assert len(said[0]) == 5
 
 
 @pytest.mark.parametrize(

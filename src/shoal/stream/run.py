@@ -21,6 +21,7 @@ from shoal.numeric import Aggregate
 from shoal.parameters import Flag, Maybe, Seed, Whole
 from shoal.pipeline import anonymize, check_k, checked_method, give_seed, heed, settings_of, warn_of
 from shoal.privacy import Anonymity
+from shoal.quantities import finding_of, warn_of_quantities
 from shoal.release import dialect_for, other_records, refuse_small
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
@@ -28,7 +29,7 @@ from shoal.stream.counting import Buckets, count
 from shoal.stream.groups import Done, group, read_together
 from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
 from shoal.stream.passes import Passes
-from shoal.stream.scan import scaled, scan, settle
+from shoal.stream.scan import only, scaled, scan, settle
 from shoal.stream.source import Input, look, stamp
 from shoal.stream.spill import names_of, opened
 from shoal.stream.work import Work
@@ -294,6 +295,10 @@ class Stream:
         with opened(numbers) as file:
             columns = [scaled(c, self.settings["scaling"], file, name, blocks == 1) for c, name in spilled]
         warn_of([column.name for column in columns if column.is_constant], self.model.k)
+        spilled = zip(columns, names_of(len(columns))[1:], strict=True)
+        warn_of_quantities(
+            (c.name, finding_of(c.name, map(c.numbers, only(numbers, name)))) for c, name in spilled
+        )
         work.save(
             stage="scanned",
             records=found.records,
