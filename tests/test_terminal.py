@@ -1,4 +1,5 @@
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -212,3 +213,11 @@ def test_each_figure_of_untouched_columns_is_a_line():
         "confidential columns (1): 3 of 9 records are unique; 'a' determines 'q' in every record",
     ]
     assert untouched_lines({}) == []
+
+
+def test_names_are_quoted_for_the_option_and_for_the_shell():
+    from shoal.options import joined, split
+
+    assert joined(["last, first", "a b"]) == """'"last, first",a b'"""
+    names = ["age", "", " spaced", 'say "so"', "last, first", "it's"]
+    assert split(shlex.split(joined(names))) == names

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import shutil
 import sys
 import tempfile
@@ -23,12 +22,18 @@ from shoal.options import (
     Quote,
     Thousands,
     dialect_of,
-    joined,
-    options_of,
     split,
 )
 from shoal.parameters import Maybe, Number, Whole
-from shoal.terminal import collected_warnings, print_result, print_summary, print_table, progress_bar, prove, span
+from shoal.terminal import (
+    collected_warnings,
+    print_inspection,
+    print_result,
+    print_summary,
+    print_table,
+    progress_bar,
+    prove,
+)
 
 if TYPE_CHECKING:
     from shoal.manifest import Recipe
@@ -335,6 +340,7 @@ def verify(
 def inspect(
     file: File,
     as_json: AsJson = False,
+    memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Most memory to use. [512MB]")] = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
     encoding: Encoding = None,
@@ -352,27 +358,14 @@ def inspect(
 
     dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
     with collected_warnings(show=not as_json):
-        found = run(file, **dialect)
+        found = run(file, memory=memory, **dialect)
     if found.numbered:
         dialect["number_names"] = True
     if as_json:
         print(json.dumps(found.as_dict(), indent=2, default=str))
         return
-    rows = [
-        (c.name, c.type, span(c.low, c.high), str(c.distinct), str(c.missing or ""), c.role, c.reason)
-        for c in found.columns
-    ]
-    print_table(("column", "type", "range", "distinct", "missing", "suggested role", "why"), rows)
-    print(f"\n{found.records} records", end="")
-    if found.unique is not None:
-        share = 100 * found.unique / found.records
-        print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
-    print("\nThe roles are suggestions: you decide what others may know.")
-    if quasi := found.suggested("quasi-identifier"):
-        parts = [f"shoal anonymize {shlex.quote(file)}{options_of(dialect)} -k 5 -q {joined(quasi)}"]
-        parts += [f"-c {joined(names)}" for names in [found.suggested("confidential")] if names]
-        parts += [f"-i {joined(names)}" for names in [found.suggested("identifier")] if names]
-        print(f"\n  {' '.join(parts)} -o safe.csv --report safe.html")
+    streamed = file != "-" and is_streamed(file, "safe.csv", memory, None)
+    print_inspection(found, file, dialect | ({"memory": memory} if memory else {}), streamed)
 
 
 @app.command()

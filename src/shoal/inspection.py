@@ -1,35 +1,34 @@
-"""A first look at a table: what its columns hold, and which role each may have."""
+"""A first look at a table: what its columns hold, and which role each may have.
+
+A table is looked at some records at a time, so that a file of any size takes little memory. How the records were
+divided makes no difference.
+"""
 
 import os
+import tempfile
 import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.arrays import shown
-from shoal.errors import ShoalWarning
-from shoal.files import Source, read
-from shoal.files.words import CONFIDENTIAL, IDENTIFIER, QUASI, matched
+from shoal.errors import ShoalError, ShoalWarning
+from shoal.files import Dialect, Said, Source, read
+from shoal.files.write import GROUP
 from shoal.privacy import k_anonymity
-from shoal.table import arrow_of, is_text
+from shoal.profiles import ColumnProfile, Profiler
+from shoal.quantities import MOST
+from shoal.stream.counting import count
+from shoal.stream.memory import FLOOR, bytes_of
+from shoal.stream.source import Input, look
+from shoal.suggestions import Role
+from shoal.table import arrow_of
 
-Role = Literal["identifier", "quasi-identifier", "confidential", "other"]
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """What a column holds, and a suggestion."""
-
-    name: str
-    type: str
-    missing: int
-    distinct: int
-    low: Any
-    high: Any
-    role: Role
-    reason: str
+_HELD = 200  # bytes that a different value takes, and as much again for all else
+_FEWEST = 1000  # different values are counted at least as far as this
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,17 @@ class Inspection:
         """The columns that a role is suggested for."""
         return [column.name for column in self.columns if column.role == role]
 
+    def roles(self) -> dict[str, list[str]]:
+        """The suggested roles as `anonymize` takes them: `anonymize(data, k=5, **inspect(data).roles())`.
+
+        Columns that are not to leave are among the identifiers; those that tell nobody apart have no role.
+        """
+        return {
+            "quasi_identifiers": self.suggested("quasi-identifier"),
+            "confidential": self.suggested("confidential"),
+            "identifiers": [c.name for c in self.columns if c.role in ("identifier", "drop")],
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON takes it: dates, and numbers that JSON does not know, as text."""
         whole = asdict(self)
@@ -62,84 +72,103 @@ class Inspection:
         return whole
 
 
-def inspect(data: Any, **dialect: Any) -> Inspection:
+def inspect(data: Any, *, memory: str | int | None = None, **dialect: Any) -> Inspection:
     """Look at a pandas, polars or pyarrow table, or at a file.
 
     Suggestions come from names and values; the owner of the table decides.
+
+    Parameters
+    ----------
+    data : pandas, polars or pyarrow table, or the path of a CSV, Parquet or Arrow file
+        The table.
+    memory : str or int
+        The most memory to use for a file, such as "1GB"; 512 MB by default. In a table of many columns more
+        memory counts more different values.
+    dialect
+        What is known about a CSV file, as for `shoal.files.read`; the rest is detected.
     """
-    source = read(data, **{"number_names": True} | dialect) if isinstance(data, (str, os.PathLike)) else data
-    numbered = isinstance(source, Source) and source.dialect.names is not None and "names" not in dialect
-    if numbered and not dialect.get("number_names"):
-        warnings.warn(
-            "columns of the same name are shown with numbers; say --number-names (number_names=True) to "
-            "anonymize them under these names",
-            ShoalWarning,
-            stacklevel=2,
-        )
-    table = source.table if isinstance(source, Source) else arrow_of(data, to_look_at=True)
-    columns = tuple(profile(name, table[name]) for name in table.column_names)
-    quasi = [column.name for column in columns if column.role == "quasi-identifier"]
+    limit = FLOOR if memory is None else bytes_of(memory)
+    given = {"number_names": True} | dialect
+    if isinstance(data, (str, os.PathLike)) and str(data) != "-":
+        file = look(Path(data), Said(**given), quietly)
+        return inspect_file(file, limit, is_numbered(file.dialect, dialect))
+    if memory is not None:
+        raise ShoalError("memory is for files: a table in memory, or standard input, is there as a whole")
+    table, found = table_of(read(data, **given) if isinstance(data, (str, os.PathLike)) else data)
+    numbered = found is not None and is_numbered(found, dialect)
+    columns = profiles(table.schema, slices(table), found, limit)
     unique = None
-    if quasi and table.num_rows:
+    if (quasi := to_count(columns)) and table.num_rows:
         known = pa.table({name: shown(table[name]) for name in quasi})
         unique = int((k_anonymity(known, quasi).sizes == 1).sum())
     return Inspection(table.num_rows, columns, unique, numbered)
 
 
-def profile(name: str, column: pa.ChunkedArray) -> ColumnProfile:
-    """One column."""
-    kind = column.type
-    column = shown(column)
-    missing = column.null_count
-    if is_text(column.type):
-        missing += pc.sum(pc.equal(column, "")).as_py() or 0
-    distinct = distinct_values(column)
-    low = high = None
-    if is_number(column.type) or pa.types.is_temporal(column.type):
-        ends = pc.min_max(column).as_py()
-        low, high = ends["min"], ends["max"]
-    role, reason = suggestion(name, column, distinct)
-    return ColumnProfile(name, str(kind), missing, distinct, low, high, role, reason)
+def table_of(source: Any) -> tuple[pa.Table, Dialect | None]:
+    """A table to look at; every value as text, and how they are written, where it comes from a CSV file."""
+    if not isinstance(source, Source):
+        return arrow_of(source, to_look_at=True), None
+    return (source.table, None) if source.text is None else (source.text, source.dialect)
 
 
-def distinct_values(column: pa.ChunkedArray) -> int:
-    """How many different values a column has; lists and structures count by what they show."""
-    try:
-        return int(pc.count_distinct(column).as_py())
-    except pa.ArrowNotImplementedError:
-        return len({repr(value) for value in column.to_pylist()})
+def is_numbered(found: Dialect, given: dict[str, Any]) -> bool:
+    """Whether columns of the same name were given numbers; whoever did not ask for it is told."""
+    numbered = found.names is not None and "names" not in given
+    if numbered and not given.get("number_names"):
+        warnings.warn(
+            "columns of the same name are shown with numbers; say --number-names (number_names=True) to "
+            "anonymize them under these names",
+            ShoalWarning,
+            stacklevel=3,
+        )
+    return numbered
 
 
-def suggestion(name: str, column: pa.ChunkedArray, distinct: int) -> tuple[Role, str]:
-    """A role, and why."""
-    number, n = is_number(column.type) or is_code(column), len(column)
-    if distinct <= 1:
-        return "other", "one value only: it tells nobody apart"
-    if word := matched(name, IDENTIFIER):
-        return "identifier", f"called {word!r}: names a person directly"
-    if word := matched(name, CONFIDENTIAL):
-        return "confidential", f"called {word!r}: what a release is about, not how people are recognised"
-    if not number and distinct == n and n > 1:
-        return "identifier", "a different text in every record: names a person directly"
-    word = matched(name, QUASI)
-    called = f"called {word!r}: " if word else ""
-    if number:
-        return "quasi-identifier", f"{called}{distinct} different numbers may be known to others"
-    if word:
-        return "other", f"{called}people are recognised by it, but it is not a number; encode it or drop it"
-    return "other", f"{distinct} different values that are not numbers: check whether others may know them"
+def inspect_file(source: Input, limit: int, numbered: bool) -> Inspection:
+    """The same for a file, some records at a time."""
+    counted = Counted(source.tables(source.columns, quietly))
+    dialect = source.dialect if source.format == "csv" else None
+    columns = profiles(source.schema(), counted, dialect, limit)
+    unique = None
+    if (quasi := to_count(columns)) and counted.records:
+        with tempfile.TemporaryDirectory() as folder:
+            unique = int((count(source, quasi, counted.records, Path(folder), quietly).sizes == 1).sum())
+    return Inspection(counted.records, columns, unique, numbered)
 
 
-def is_code(column: pa.ChunkedArray) -> bool:
-    """Whether a column of text holds digits only, such as postcodes with leading zeros."""
-    return is_text(column.type) and bool(pc.all(pc.match_substring_regex(column, "^[0-9]+$")).as_py())
+class Counted:
+    """Tables that are passed on, and how many records they had."""
+
+    def __init__(self, tables: Iterable[pa.Table]) -> None:
+        self._tables, self.records = tables, 0
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        for table in self._tables:
+            self.records += table.num_rows
+            yield table
 
 
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column can be a quasi-identifier."""
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_boolean(kind)
-    )
+def to_count(columns: tuple[ColumnProfile, ...]) -> list[str]:
+    """The columns on which records may be unique."""
+    return [column.name for column in columns if column.role == "quasi-identifier"]
+
+
+def quietly(done: int, total: int) -> None:
+    """Nobody is told how far it is."""
+
+
+def slices(table: pa.Table) -> Iterator[pa.Table]:
+    """A table in parts as large as those of a file."""
+    return (table.slice(start, GROUP) for start in range(0, table.num_rows, GROUP))
+
+
+def profiles(
+    schema: pa.Schema, tables: Iterable[pa.Table], dialect: Dialect | None, limit: int
+) -> tuple[ColumnProfile, ...]:
+    """Every column of a table that comes in parts; a dialect is that of a CSV file."""
+    most = max(_FEWEST, min(MOST, limit // (_HELD * max(1, len(schema)))))
+    profilers = [Profiler(field.name, field.type, dialect, most) for field in schema]
+    for table in tables:
+        for profiler in profilers:
+            profiler.add(table[profiler.name])
+    return tuple(profiler.profile(place) for place, profiler in enumerate(profilers))

@@ -32,7 +32,9 @@ MOST_DIGITS = 150
 _EXACT = 2**53  # whole numbers up to here are exact in a double
 _SAFE = 2**62  # whole numbers below this can be added once without overflowing an int64
 _FLOATS = ("float16", "float32", "float64")
-_MISSING = ["", "na", "n/a", "nan", "null", "?", "."]
+MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "null", "?", "."]
+"""What people write for a value that is missing, in small letters."""
+
 _INFINITE = r"^[+-]?inf(inity)?$"
 
 
@@ -407,7 +409,7 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str, thousands: 
     """The numbers of a column of text, or an error that names it and the rows that are in the way."""
     texts = pc.utf8_trim_whitespace(column)
     lowered = pc.utf8_lower(texts)
-    missing = pc.is_in(lowered, value_set=pa.array(_MISSING)).to_numpy()
+    missing = pc.is_in(lowered, value_set=pa.array(MISSING)).to_numpy()
     if missing.any():
         raise missing_error(name, missing)
     if pc.all(pc.is_in(lowered, value_set=pa.array(["true", "false"]))).as_py():

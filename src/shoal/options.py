@@ -1,6 +1,7 @@
 """Options of the command line that say how a CSV file is written, and how lists of columns are given."""
 
 import csv
+import re
 import shlex
 from typing import Annotated, Any
 
@@ -73,4 +74,6 @@ def split(given: list[str]) -> list[str]:
 
 def joined(names: list[str]) -> str:
     """The other way round, quoted for the shell where it must be."""
-    return shlex.quote(",".join(f'"{name}"' if "," in name else name for name in names))
+    doubled = [name.replace('"', '""') for name in names]
+    quoted = [f'"{name}"' if re.search(r'[,"\r\n]|^\s', name) else name for name in doubled]
+    return shlex.quote(",".join(quoted))

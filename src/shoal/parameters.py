@@ -4,12 +4,16 @@ A method lists its parameters as `_parameters = {"k": Whole(1)}`; the estimator 
 before any work starts.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, nan
 from numbers import Integral, Real
 from typing import Protocol
 
 from shoal.errors import ShoalError, nearest_name
+
+Progress = Callable[[int, int], None]
+"""Called now and then with (records grouped so far, records in all)."""
 
 
 class Rule(Protocol):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalWarning
+from shoal.files.words import parts_of
 from shoal.numeric import Fixed, Numbers
 
 Int = NDArray[np.int64]
@@ -230,7 +231,7 @@ def as_date(name: str, shown: Shown) -> Finding | None:
     """Dates written as whole numbers, or seconds since 1970 where the name says so."""
     cure = "turn it into a year or an age first, or drop it (-i, identifiers)"
     values = shown.values
-    if set(words(name)) & _TIMES and is_time(values[0], values[-1]):
+    if set(parts_of(name)) & _TIMES and is_time(values[0], values[-1]):
         reason = f"looks like points in time, counted from 1970 (such as {plain(values[0])})"
         return Finding("date", f"{reason}: a mean of them is a moment at which nothing happened", cure)
     if not shown.whole or not shown.tally.complete or values[0] < 0 or values[-1] > 10**8:
@@ -262,7 +263,7 @@ def as_code(name: str, shown: Shown) -> Finding | None:
     """Numbers that stand for something else, by their name or by leading zeros."""
     if not shown.whole or any(value < 0 and not is_mark(value) for value in shown.values[:_ENDS]):
         return None
-    parts = words(name)
+    parts = parts_of(name)
     example = ends_of(shown)
     if is_place(parts) and shown.values[-1] >= 100:
         return Finding(
@@ -299,11 +300,6 @@ def code(why: str) -> Finding:
 def ends_of(shown: Shown) -> str:
     """The lowest and the highest code, as they are written."""
     return " and ".join(f"{int(shown.values[end]):0{shown.width}d}" for end in (0, -1))
-
-
-def words(name: str) -> list[str]:
-    """The words of a column's name, in small letters."""
-    return re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower())
 
 
 def is_place(parts: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from shoal.errors import ShoalError, ShoalWarning
 
 if TYPE_CHECKING:
     from shoal.bounds import LowerBound
+    from shoal.inspection import Inspection
     from shoal.methods import Progress
     from shoal.release import Release
     from shoal.verification import Verification
@@ -227,6 +229,36 @@ def span(low: Any, high: Any) -> str:
     if low is None:
         return ""
     return f"{low:g} to {high:g}" if isinstance(low, float) else f"{low} to {high}"
+
+
+def print_inspection(found: "Inspection", file: str, given: dict[str, Any], streamed: bool) -> None:
+    """What a table holds, and the command to go on with, with what was `given` about the file."""
+    rows = [
+        (
+            *(c.name, c.type, span(c.low, c.high), f"more than {c.distinct}" if c.more else str(c.distinct)),
+            *(str(c.missing or ""), c.role, c.reason),
+        )
+        for c in found.columns
+    ]
+    print_table(("column", "type", "range", "distinct", "missing", "suggested role", "why"), rows)
+    print(f"\n{found.records} records", end="")
+    if found.unique is not None:
+        share = 100 * found.unique / found.records
+        print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
+    print("\nThe roles are suggestions: you decide what others may know.")
+    if found.suggested("quasi-identifier"):
+        print(f"\n  {suggested_command(file, found.roles(), given)}{'' if streamed else ' --report safe.html'}")
+    else:
+        print("No column can be a quasi-identifier yet: put quantities in the place of what people are known by.")
+
+
+def suggested_command(file: str, roles: dict[str, list[str]], given: dict[str, Any]) -> str:
+    """Every column that could tell people apart has a role in it."""
+    from shoal.options import joined, options_of
+
+    options = zip("qci", roles.values(), strict=True)
+    parts = [f"-{option} {joined(names)}" for option, names in options if names]
+    return f"shoal anonymize {shlex.quote(file)}{options_of(given)} -k 5 {' '.join(parts)} -o safe.csv"
 
 
 def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

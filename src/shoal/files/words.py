@@ -2,6 +2,8 @@
 
 import re
 
+from shoal.numeric import MISSING
+
 IDENTIFIER = (
     "name first last surname email mail phone mobile fax ssn passport iban account street address url ip id"
 )
@@ -31,13 +33,13 @@ COLUMNS = frozenset(f"{IDENTIFIER} {CONFIDENTIAL} {QUASI} {_OTHERS}".split())
 """Words that name columns."""
 
 _MISSING = (
-    "na|n/a|n.a.|n.a|#n/a|nan|null|none|nil|?|??|.|..|...|-|--|---|*|missing|unknown|unspecified|undefined|"
+    "n.a.|n.a|none|nil|??|..|...|-|--|---|*|missing|unknown|unspecified|undefined|"
     "not available|not applicable|not known|not stated|not given|no answer|no data|refused|tbd|empty|blank|"
     "unbekannt|keine angabe|k.a.|k. a.|k.a|keine|fehlt|inconnu|inconnue|non disponible|nd|n.d.|desconocido|"
     "desconocida|sin datos|sconosciuto|onbekend"
 )
-GAPS = frozenset(["", *_MISSING.split("|")])
-"""What stands for a missing value, in small letters."""
+GAPS = frozenset([*MISSING, *_MISSING.split("|")])
+"""What may stand for a missing value, in small letters; what always does is `MISSING`."""
 
 TRUTHS = frozenset(["true", "false", "yes", "no", "ja", "nein", "oui", "non", "sí"])
 """What is a value wherever it stands, in small letters: no column is called so."""

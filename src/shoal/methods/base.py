@@ -6,7 +6,6 @@ clusterer: groups of k do not look for clusters, and a cluster of a thousand rec
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,14 +15,12 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.errors import ShoalError
+from shoal.parameters import Progress as Progress
 from shoal.parameters import Rule
 from shoal.partition import LARGEST, Partition
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-Progress = Callable[[int, int], None]
-"""Called now and then with (records grouped so far, records in all)."""
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

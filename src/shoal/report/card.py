@@ -114,7 +114,7 @@ def inspection_card(found: "Inspection") -> str:
             column.name,
             column.type,
             "" if column.low is None else f"{column.low} to {column.high}",
-            counted(column.distinct),
+            f"{'more than ' if column.more else ''}{counted(column.distinct)}",
             counted(column.missing) if column.missing else "",
             column.role,
             column.reason,

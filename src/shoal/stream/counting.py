@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
-from shoal.methods import Progress
+from shoal.parameters import Progress
 from shoal.privacy import Anonymity
 from shoal.stream.source import Input
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from shoal.errors import for_each
 from shoal.files import Format, Source
 from shoal.files.read import WHOLE, matches_any
-from shoal.methods import Progress
 from shoal.numeric import RowsError, doubtful, number_pattern, pointed, refuse_doubtful
+from shoal.parameters import Progress
 from shoal.space import NumericAttribute, Scaling, centre_and_spread
 from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of
 from shoal.stream.ranks import key_at, value_of

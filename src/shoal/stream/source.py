@@ -21,7 +21,7 @@ from shoal.files.dialect import START, candidates, not_encoded, unknown_encoding
 from shoal.files.layout import layout_of
 from shoal.files.read import below_header, csv_options, first_line, kind_of, no_records, ragged, reject_dialect
 from shoal.files.write import GROUP
-from shoal.methods import Progress
+from shoal.parameters import Progress
 
 BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
 _START = 1_000_000  # characters that hold the header and show the dialect
