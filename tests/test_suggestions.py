@@ -44,6 +44,7 @@ def test_the_word_by_which_a_column_names_a_person(name, word):
         (replace(TEXT, distinct=95), "identifier", "in nearly every record"),
         (replace(TEXT, name="diagnosis", distinct=95), "confidential", "called 'diagnosis'"),
         (replace(TEXT, name="income", classes=True, distinct=2), "confidential", "classes of an amount"),
+        (replace(NUMBERS, name="age_at_diagnosis"), "quasi-identifier", "called 'age'"),
         (NUMBERS, "quasi-identifier", "7 different numbers"),
         (replace(NUMBERS, missing=1), "drop", "a gap"),
         (replace(NUMBERS, endless=True), "drop", "infinity"),

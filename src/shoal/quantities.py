@@ -46,6 +46,21 @@ _NUMBERED = re.compile(
     r"student|company|firm|order|emp|cust|row|object|respondent|participant|loan|policy|invoice)_?"
     r"(id|no|nr|num|number|key)$"
 )
+_BEFORE = {"of", "in", "at", "to", "by", "for", "since", "per", "from"}
+_AMOUNTS = {
+    "years",
+    "days",
+    "months",
+    "hours",
+    "age",
+    "n",
+    "number",
+    "count",
+    "total",
+    "mean",
+    "distance",
+    "share",
+}
 _TIMES = {"timestamp", "unix", "epoch", "posix", "ts", "datetime", "date", "time"}
 
 
@@ -263,7 +278,7 @@ def as_code(name: str, shown: Shown) -> Finding | None:
     """Numbers that stand for something else, by their name or by leading zeros."""
     if not shown.whole or any(value < 0 and not is_mark(value) for value in shown.values[:_ENDS]):
         return None
-    parts = parts_of(name)
+    parts = head_of(name)
     example = ends_of(shown)
     if is_place(parts) and shown.values[-1] >= 100:
         return Finding(
@@ -272,7 +287,7 @@ def as_code(name: str, shown: Shown) -> Finding | None:
             "and a mean may be a code that no place has",
             "do not look up released codes, or put coordinates in their place, or drop it (-i, identifiers)",
         )
-    if is_called_code(name, parts):
+    if is_called_code(parts):
         why = f"called {parts[-1]!r}, such as {example}"
     elif shown.width:
         why = f"filled with zeros, such as {example}"
@@ -302,14 +317,20 @@ def ends_of(shown: Shown) -> str:
     return " and ".join(f"{int(shown.values[end]):0{shown.width}d}" for end in (0, -1))
 
 
+def head_of(name: str) -> list[str]:
+    """The words that say what a column is: those before a preposition, as in `days_in_hospital`."""
+    parts = parts_of(name)
+    return parts[: next((place for place, part in enumerate(parts) if part in _BEFORE and place), len(parts))]
+
+
 def is_place(parts: Sequence[str]) -> bool:
     """Whether a column is called a postcode."""
     return bool(parts) and (parts[-1] in _PLACES or (parts[-1] == "code" and bool(_PLACES & set(parts))))
 
 
-def is_called_code(name: str, parts: Sequence[str]) -> bool:
+def is_called_code(parts: Sequence[str]) -> bool:
     """Whether the last word of a name says that the numbers stand for something; not so in `state_tax`."""
-    if not parts:
+    if not parts or _AMOUNTS & set(parts[:-1]):
         return False
     if parts[-1] == "status":
         return len(parts) == 1 or parts[-2] in _STATUS_OF

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from shoal.files.words import CONFIDENTIAL, QUASI, matched, parts_of
-from shoal.quantities import Finding
+from shoal.quantities import Finding, head_of
 
 Role = Literal["identifier", "quasi-identifier", "confidential", "drop", "other"]
 """Columns to drop never leave either: people are recognised by them, and they cannot be averaged."""
@@ -73,7 +73,7 @@ def as_name(held: Held) -> tuple[Role, str] | None:
     may_name = held.holds == "text" or held.whole
     if may_name and not held.is_few and (word := naming_word(held.name)):
         return "identifier", f"called {word!r}: names a person directly"
-    if held.holds == "text" and not matched(held.name, CONFIDENTIAL):
+    if held.holds == "text" and not confidential_word(held.name):
         if held.more or (held.all_different and held.records > 1):
             how = f"{held.shown} different texts" if held.more else "a different text in every record"
             return "identifier", f"{how}: names a person directly"
@@ -117,9 +117,14 @@ def as_confidential(held: Held) -> tuple[Role, str] | None:
     target = matched(held.name, _TARGETS) or ("".join(parts_of(held.name)) in _TARGETS_ALONE.split() and held.name)
     if target and not held.more and held.distinct <= FEW:
         return "confidential", f"called {target!r}, {held.distinct} different values: {about}"
-    if word := matched(held.name, CONFIDENTIAL):
+    if word := confidential_word(held.name):
         return "confidential", f"called {word!r}: {about}"
     return None
+
+
+def confidential_word(name: str) -> str | None:
+    """The word in a column's name that says what a release is about; not so in `age_at_diagnosis`."""
+    return matched("_".join(head_of(name)), CONFIDENTIAL)
 
 
 def as_number(held: Held) -> tuple[Role, str] | None:
