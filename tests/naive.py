@@ -1135,3 +1135,37 @@ def sums(rows, needed, hidden):
                 if enough and len(left) == 1:
                     found.add(frozenset(chosen))
     return found
+
+
+def middle_value(values, aggregate):
+    """The mean or the median of fractions, not rounded."""
+    ranked = sorted(values)
+    if aggregate == "median":
+        return (ranked[(len(ranked) - 1) // 2] + ranked[len(ranked) // 2]) / 2
+    return sum(ranked, Fraction(0)) / len(ranked)
+
+
+def digits_of(groups, k, aggregate, decimals=None, more=Fraction(1)):
+    """The digits of a column of fractions in groups; `decimals` are those it came with, None for long floats.
+
+    `more` multiplies the variance, to see whether the result hangs by a hair.
+    """
+    errors = [(value - middle_value(group, aggregate)) ** 2 for group in groups for value in group]
+    variance = more * sum(errors, Fraction(0)) / len(errors)
+    if variance == 0:
+        return decimals
+    digits = 1100
+    while (
+        Fraction(10) ** (-2 * (digits - 1)) <= variance / k
+    ):  # the next larger power of ten is not above s / sqrt(k)
+        digits -= 1
+    return digits if decimals is None else min(decimals, max(0, digits))
+
+
+def rounded_value(value, digits, low, high):
+    """A fraction to so many decimals, a tie to even, within the numbers of its column where there is one."""
+    unit = Fraction(10) ** -digits
+    first, last = math.ceil(low / unit), math.floor(high / unit)
+    if first > last:
+        return min(first, last, key=abs) * unit
+    return min(max(round(value / unit), first), last) * unit

@@ -48,7 +48,7 @@ def test_a_table_in_and_a_verified_release_out(folder, run):
     assert "5 records in 2 groups of 2 to 3 (Auto)" in out
     assert "chosen: Optimal; up to 28 records the optimum is proven in a second" in out
     assert "verified on the bytes written: k = 2 (asked for 2)" in out
-    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,61.8,flu"]
+    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,62,flu"]
     assert "<svg" in (folder / "safe.html").read_text()
     assert run("verify safe.csv -q age,weight -k 2")[0] == 0
     status, out, _ = run("verify safe.csv -q age,weight -k 3")
@@ -69,7 +69,7 @@ def test_census_loses_what_was_published(shared, folder, run):
 def test_standard_input_and_output(folder, run):
     status, out, err = run("anonymize - -k 2 -q age,weight -c diagnosis -i name -o -", CSV.encode())
     assert status == 0
-    assert out.startswith("age,weight,diagnosis\n31,61.8,flu\n")
+    assert out.startswith("age,weight,diagnosis\n31,62,flu\n")
     assert len(out.splitlines()) == 6
     assert "verified on the bytes written" in err
     assert sorted(os.listdir(folder)) == ["people.csv"]
@@ -95,6 +95,40 @@ def test_options_reach_the_library(folder, run):
     assert manifest["weights"] == {"age": 2.5}
     assert manifest["aggregate"] == "median"
     assert manifest["exact"] is True
+
+
+def test_digits_are_given_for_all_columns_or_for_some_and_repeated_by_a_recipe(folder, run):
+    (folder / "t.csv").write_text("x,y\n" + "".join(f"{i / 3!r},{100 * i}\n" for i in range(8)))
+    line = "anonymize t.csv -k 4 -q x,y -o t.out.csv -f --json"
+    for given, asked, used in (
+        ("", None, {"x": 1}),
+        ("--digits 0", 0, {"x": 0, "y": 0}),
+        ("--digits y=-3 --digits x=0", {"y": -3, "x": 0}, {"x": 0, "y": -3}),
+        ("--digits -3", -3, {"x": -3, "y": -3}),
+    ):
+        status, out, err = run(f"{line} {given}")
+        assert status == 0, err
+        assert json.loads(out)["manifest"]["digits"] == {"asked": asked, "used": used}
+        assert run("anonymize --recipe t.out.csv.manifest.json -o again.csv -f")[0] == 0
+    for given, message in (
+        ("--digits x=1 --exact", "exact and digits contradict each other"),
+        ("--digits z=1", "digits for 'z', which is no quasi-identifier"),
+        ("--digits y=1", "column 'y' came with 0 decimals"),
+        ("--digits many", "digits are given as"),
+    ):
+        status, _, err = run(f"{line} {given}")
+        assert (status, message in err) == (2, True)
+    assert "can compute the last one" in run(f"{line.removesuffix(' --json')} --exact")[2]
+
+
+def test_a_table_that_needs_more_memory_than_is_free_is_refused(folder, run, monkeypatch):
+    monkeypatch.setattr("shoal.stream.memory.free_memory", lambda: 10**6)
+    monkeypatch.setattr("shoal.stream.memory.resident_memory", lambda: 0)
+    status, out, err = run(GOOD)
+    assert (status, out) == (2, "")
+    assert "people.csv needs about 330 MB of memory and 1 MB can be had now; give --memory" in err
+    assert err.count("\n") == 1
+    assert not (folder / "safe.csv").exists()
 
 
 def test_parameters_reach_the_method(folder, run):

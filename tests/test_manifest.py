@@ -19,17 +19,19 @@ ARGUMENTS = {
 }
 
 
-def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path):
+@pytest.mark.filterwarnings("ignore:exact centroids keep all digits")
+@pytest.mark.parametrize("digits", [None, -1, {"weight": 0}])
+def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path, digits):
     pd.DataFrame(people).to_csv(tmp_path / "t.csv", index=False)
     settings = {
         "scaling": "range",
         "weights": {"age": 2.0},
         "aggregate": "median",
-        "exact": True,
+        "exact": digits is None,
         "random_state": 0,
         "strict": True,
     }
-    first = shoal.anonymize(tmp_path / "t.csv", **ARGUMENTS, **settings)
+    first = shoal.anonymize(tmp_path / "t.csv", digits=digits, **ARGUMENTS, **settings)
     first.write(tmp_path / "a.csv")
     recipe = load_recipe(tmp_path / "a.csv.manifest.json")
     again = shoal.anonymize(tmp_path / "t.csv", **recipe.arguments)
@@ -37,6 +39,18 @@ def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path):
     assert again.manifest["output"]["sha256"] == recipe.output_sha256
     assert again.manifest["input"]["sha256"] == recipe.input_sha256
     assert {key: again.manifest[key] for key in settings} == settings
+    assert again.manifest["digits"] == first.manifest["digits"]
+    assert again.manifest["digits"]["asked"] == digits
+
+
+def test_a_manifest_without_digits_is_one_of_an_older_version(people, tmp_path):
+    pd.DataFrame(people).to_csv(tmp_path / "t.csv", index=False)
+    shoal.anonymize(tmp_path / "t.csv", **ARGUMENTS).write(tmp_path / "a.csv")
+    path = tmp_path / "a.csv.manifest.json"
+    manifest = json.loads(path.read_text())
+    assert manifest.pop("digits") == {"asked": None, "used": {"weight": 0}}
+    path.write_text(json.dumps(manifest))
+    assert load_recipe(path).arguments["digits"] is None
 
 
 def test_a_manifest_names_version_method_roles_and_loss(people):

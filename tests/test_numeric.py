@@ -196,8 +196,8 @@ def test_text_keeps_its_leading_zeros_where_all_codes_are_as_wide():
     assert common(text("007", "7", "8", "8")).text() == ["8"]
 
 
-def test_long_numbers_in_text_keep_every_digit():
-    assert common(text(*["12345678901234567890.123456789"] * 4)).text() == ["12345678901234567890.123456789"]
+def test_long_whole_numbers_in_text_keep_every_digit():
+    assert common(text(*["12345678901234567890"] * 4)).text() == ["12345678901234567890"]
     assert common(text("9007199254740993", "9007199254740995", "9007199254740993", "9007199254740995")).text() == [
         "9007199254740994"
     ]
@@ -237,12 +237,6 @@ def test_groups_are_kept_apart(rows):
     for aggregate, function in (("mean", lambda v: Fraction(sum(v), len(v))), ("median", middle)):
         got = list(numbers.common(order, starts, aggregate, False).native())
         assert got == [half_even(function(values[labels == g].tolist())) for g in range(len(present))]
-
-
-def test_a_long_number_beside_many_decimals_keeps_every_digit():
-    numbers = numeric.from_text("x", pa.chunked_array([["12345678901234", "0.123456789012"]]), ".")
-    assert numbers.origin == 123456789012
-    assert numbers.offsets[0] == 12345678901234 * 10**12 - 123456789012
 
 
 @pytest.mark.parametrize(
@@ -288,3 +282,23 @@ def test_numbers_with_another_decimal_sign_are_refused_with_the_option():
 )
 def test_numbers_that_can_be_read_in_two_ways(texts, found):
     assert numeric.doubtful(pa.chunked_array([texts]), ".") == found
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("12345678901234", "0.123456789012"),
+        ("0.12573022185234234", "-0.13210486393455773"),
+        ("9.234567890123456", "2"),
+        ("0.0000000000000001", "0"),
+    ],
+)
+def test_text_with_decimals_and_more_than_15_digits_is_a_column_of_floats(values):
+    numbers = text(*values)
+    assert isinstance(numbers, numeric.Real)
+    assert numbers.values.tolist() == [float(value) for value in values]
+
+
+def test_text_with_up_to_15_digits_is_a_column_of_units():
+    assert text("1.23456789012345", "2").decimals == 14
+    assert text("-999999999999.999").origin == -999999999999999

@@ -66,7 +66,7 @@ def test_a_release_says_what_it_is(people):
     release = shoal.anonymize(pd.DataFrame(people), k=3, **ROLES)
     assert release.table.columns.tolist() == ["age", "weight", "diagnosis"]
     assert release.table["age"].tolist() == [31, 31, 64, 31, 64, 64, 31]
-    assert release.table["weight"].tolist() == [62.1, 62.1, 80.1, 62.1, 80.1, 80.1, 62.1]
+    assert release.table["weight"].tolist() == [62, 62, 80, 62, 80, 80, 62]
     assert release.labels.tolist() == [0, 0, 1, 0, 1, 1, 0]
     assert release.verified_k == 3
     assert release.manifest["output"] is None
@@ -83,8 +83,8 @@ def test_scaling_weights_and_aggregate_are_honoured():
     median = shoal.anonymize(table, 3, ["a", "b"], aggregate="median")
     assert np.array_equal(median.labels, default.labels)
     group = table["a"][default.labels == 0]
-    assert median.table["a"][group.index[0]] == np.median(group)
-    assert default.table["a"][group.index[0]] == pytest.approx(np.mean(group))
+    assert median.table["a"][group.index[0]] == round(np.median(group), median.manifest["digits"]["used"]["a"])
+    assert default.table["a"][group.index[0]] == round(np.mean(group), default.manifest["digits"]["used"]["a"])
 
 
 def test_an_estimator_may_be_given_and_is_left_alone(people):

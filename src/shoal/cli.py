@@ -16,12 +16,14 @@ from shoal.options import (
     ColumnNames,
     DecimalSign,
     Delimiter,
+    Digits,
     Encoding,
     Header,
     NumberNames,
     Quote,
     Thousands,
     dialect_of,
+    digits_of,
     split,
 )
 from shoal.parameters import Maybe, Number, Whole
@@ -60,7 +62,7 @@ Quasi = Annotated[
 Anonymity = Annotated[str | None, typer.Option("-k", metavar="K", help="Least number of records in a group.")]
 Memory = Annotated[
     str | None,
-    typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [half of it]"),
+    typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [4GB]"),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
@@ -120,6 +122,7 @@ def anonymize(
     ] = [],  # noqa: B006
     aggregate: Annotated[str | None, typer.Option(metavar="NAME", help="mean or median. [mean]")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Release plain centroids, not rounded.")] = False,
+    digits: Digits = [],  # noqa: B006
     seed: Annotated[int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse where columns without a role leak.")] = False,
     recipe: Annotated[
@@ -159,6 +162,7 @@ def anonymize(
         "weights": weights_of(weight),
         "aggregate": aggregate,
         "exact": exact,
+        "digits": digits_of(digits),
         "random_state": seed,
         "strict": strict,
     }
@@ -195,8 +199,10 @@ def anonymize(
 
     from shoal.files import read
     from shoal.pipeline import anonymize as run
+    from shoal.stream.memory import check_room
 
     with collected_warnings(show=not as_json) as noted:
+        check_room(Path(file))
         source = read(file, **dialect)
         if expected is not None and source.sha256 != expected.input_sha256:
             raise other_input(file)

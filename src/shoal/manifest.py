@@ -183,6 +183,7 @@ def recipe_of(manifest: Manifest) -> Recipe:
     roles = manifest["roles"]
     settings = {key: manifest[key] for key in ("scaling", "weights", "aggregate", "exact", "random_state")}
     settings["strict"] = manifest.get("strict", False)  # manifests of older versions do not have it
+    settings["digits"] = manifest.get("digits", {}).get("asked")
     return Recipe(
         manifest["input"].get("name"),
         manifest["input"]["sha256"],

@@ -2,13 +2,13 @@
 
 A column of integers, booleans, decimals, or floats with a known number of decimals is a column of whole
 units (`Fixed`): 36.5 is 365 tenths. Sums of units are exact, so the mean of a group does not depend on
-the order of its records, 64-bit integers keep every digit, and a released value has as many decimals as
-the column came with. Floats without such a number of decimals are `Real`.
+the order of its records, 64-bit integers keep every digit, and a released value has no more decimals than
+the column came with. Floats without such a number of decimals are `Real`; so is text with a decimal sign and
+more than 15 digits, which only a computer writes.
 """
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -20,41 +20,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues, in_ones, wide
 from shoal.errors import ShoalError, some
+from shoal.rounding import SAFE, nearest_even, round_floats, round_units, sum_of_squares
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Aggregate = Literal["mean", "median"]
-Kind = Literal["integer", "boolean", "decimal", "float16", "float32", "float64"]
+Squares = tuple[float, int]  # a sum, and the power of four that it is to be multiplied by
 
 MOST_DECIMALS = 15
 MOST_DIGITS = 150
 _EXACT = 2**53  # whole numbers up to here are exact in a double
-_SAFE = 2**62  # whole numbers below this can be added once without overflowing an int64
 _FLOATS = ("float16", "float32", "float64")
 MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "null", "?", "."]
 """What people write for a value that is missing, in small letters."""
 
 _INFINITE = r"^[+-]?inf(inity)?$"
-
-
-class CommonValues(ABC):
-    """One value for each group of records, to be put in the place of theirs."""
-
-    raw: Float
-    """The values as coordinates before scaling, in the units of `Numbers.raw`."""
-
-    @abstractmethod
-    def native(self) -> Sequence[Any] | NDArray[Any]:
-        """The values as a dataframe takes them."""
-
-    def floats(self) -> Float:
-        """The values as doubles, to look at."""
-        return np.array(self.native(), dtype=np.float64)
-
-    @abstractmethod
-    def text(self, decimal_sign: str = ".") -> list[str]:
-        """The values as a text file shows them."""
 
 
 class Numbers(ABC):
@@ -71,9 +53,23 @@ class Numbers(ABC):
     def floats(self) -> Float:
         """The numbers as doubles, to look at."""
 
+    @property
     @abstractmethod
-    def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
-        """The value of each group; group g holds the records order[starts[g]:starts[g + 1]]."""
+    def exact_unit(self) -> Fraction:
+        """The same without rounding."""
+
+    @abstractmethod
+    def common(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+    ) -> CommonValues:
+        """The value of each group, rounded to `digits` decimals where the numbers have more.
+
+        Group g holds the records order[starts[g]:starts[g + 1]].
+        """
+
+    @abstractmethod
+    def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
+        """The squared distances from the coordinates to the common values before these are rounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +86,13 @@ class Fixed(Numbers):
     kind: Kind
     width: int = 0  # digits to fill with leading zeros, for codes such as 01234
     spelling: tuple[str, str] = ("False", "True")
+    highest: int | None = None  # offset of the whole column, where the numbers are a part of it
 
     @classmethod
     def of(cls, units: NDArray[Any], decimals: int, kind: Kind, **style: Any) -> "Fixed":
         """From whole units: any integer dtype, or Python integers in an object array."""
         low, high = int(units.min()), int(units.max())
-        fits = high - low < _SAFE
+        fits = high - low < SAFE
         if units.dtype == object or not fits:
             above = [int(unit) - low for unit in units]
             offsets = np.array(above, dtype=np.int64 if fits else object)
@@ -112,32 +109,59 @@ class Fixed(Numbers):
         """Steps above the lowest number: the same for 0.3 and 0.30, for metres and for millimetres."""
         return (self.offsets // self.step).astype(np.float64)
 
+    @property
+    def exact_unit(self) -> Fraction:
+        """One step, in the column's own units."""
+        return Fraction(self.step) / Fraction(10) ** self.decimals
+
     def floats(self) -> Float:
         """To the nearest double."""
-        units = in_ones(self._units(self.offsets), self.decimals)
+        units = wide(in_ones(self._units(self.offsets), self.decimals), self.decimals)
         return np.asarray(units / 10 ** max(0, self.decimals), dtype=np.float64)
 
-    def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
+    def common(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+    ) -> CommonValues:
         """The mean or median of each group, to the nearest unit (ties to even) unless exact."""
-        if aggregate == "mean":
-            total, parts = sums(self.offsets[order], starts), np.diff(starts)
-        else:
-            total, parts = doubled_medians(self.offsets, order, starts), np.full(len(starts) - 1, 2)
+        total, parts = self._middles(order, starts, aggregate)
         if exact:
             whole = self.origin * parts.astype(object) + total.astype(object)
             whole = in_ones(whole, self.decimals)
             values = (whole / (parts.astype(object) * 10 ** max(0, self.decimals))).astype(np.float64)
             return RealValues(values, self._raw_of(values))
-        return self.released(nearest_even(total, parts, self.origin))
+        if digits is None or digits >= self.decimals:
+            return self.released(nearest_even(total, parts, self.origin))
+        highest = int(self.offsets.max()) if self.highest is None else self.highest
+        step = 10 ** (self.decimals - digits)
+        return self.released(round_units(total, parts, self.origin, highest, step), digits)
 
-    def released(self, above: NDArray[Any]) -> "FixedValues":
-        """Whole units above the origin as common values."""
+    def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
+        """From whole numbers beside the common values, so that nothing cancels."""
+        total, parts = self._middles(order, starts, aggregate)
+        beside = nearest_even(total, parts, 0)
+        rest = ((total - beside * parts) / parts).astype(np.float64)
+        sizes = np.diff(starts)
+        above = (self.offsets[order] - np.repeat(beside, sizes)).astype(np.float64)
+        return sum_of_squares((above - np.repeat(rest, sizes)) / float(self.step), starts)
+
+    def _middles(self, order: Int, starts: Int, aggregate: Aggregate) -> tuple[NDArray[Any], Int]:
+        """The means or medians above the origin, as fractions: numerators and denominators."""
+        if aggregate == "mean":
+            return sums(self.offsets[order], starts), np.diff(starts)
+        return doubled_medians(self.offsets, order, starts), np.full(len(starts) - 1, 2)
+
+    def released(self, above: NDArray[Any], digits: int | None = None) -> "FixedValues":
+        """Whole units above the origin as common values, of which so many decimals are shown."""
+        decimals = self.decimals if digits is None else min(self.decimals, max(0, digits))  # tens stay tens
         units = self._units(above)
-        values = (units / 10**self.decimals).astype(self.kind) if self.kind in _FLOATS else None
-        return FixedValues(self, units, above.astype(np.float64) / self.step, values)
+        if decimals < self.decimals:
+            units = wide(units, self.decimals - decimals) // 10 ** (self.decimals - decimals)
+        values = (units / 10**decimals).astype(self.kind) if self.kind in _FLOATS else None
+        raw = above.astype(np.float64) / self.step
+        return FixedValues(self.kind, units, raw, values, decimals, above, self.width, self.spelling)
 
     def _units(self, above: NDArray[Any]) -> NDArray[Any]:
-        fits = abs(self.origin) < _SAFE and above.dtype == np.int64
+        fits = abs(self.origin) < SAFE and above.dtype == np.int64
         return self.origin + (above if fits else above.astype(object))
 
     def _raw_of(self, values: Float) -> Float:
@@ -147,50 +171,20 @@ class Fixed(Numbers):
 
 
 @dataclass(frozen=True, eq=False)
-class FixedValues(CommonValues):
-    """Common values in whole units."""
-
-    numbers: Fixed
-    units: NDArray[Any]
-    raw: Float
-    values: NDArray[Any] | None  # the nearest floats, for a column of floats
-
-    def native(self) -> Sequence[Any] | NDArray[Any]:
-        """Integers, booleans, decimals or floats, as the column came."""
-        if self.values is not None:
-            return self.values
-        if self.numbers.kind == "boolean":
-            return self.units.astype(bool)
-        if self.numbers.kind == "decimal":
-            return [Decimal(text) for text in self._digits(".", 0)]
-        return self.units if self.units.dtype != object else list(self.units)
-
-    def text(self, decimal_sign: str = ".") -> list[str]:
-        """Every value with the column's number of decimals and its leading zeros."""
-        if self.numbers.kind == "boolean":
-            return [self.numbers.spelling[unit] for unit in self.units]
-        return self._digits(decimal_sign, self.numbers.width)
-
-    def _digits(self, decimal_sign: str, width: int) -> list[str]:
-        decimals = self.numbers.decimals
-        if decimals <= 0:
-            return [f"{unit:0{width}d}" for unit in in_ones(self.units, decimals)]
-        parts = [("-" if unit < 0 else "", *divmod(abs(unit), 10**decimals)) for unit in self.units]
-        return [f"{sign}{whole}{decimal_sign}{rest:0{decimals}d}" for sign, whole, rest in parts]
-
-
-@dataclass(frozen=True, eq=False)
 class Real(Numbers):
     """Floats as they are."""
 
     values: Float
     kind: Kind = "float64"
-    largest: float | None = None  # of the whole column, where the values are a part of it
+    ends: tuple[float, float] | None = None  # lowest and highest of the whole column, where these are a part of it
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        return self.ends or (float(self.values.min()), float(self.values.max()))
 
     @property
     def _exponent(self) -> int:
-        largest = np.abs(self.values).max() if self.largest is None else self.largest
-        exponent = int(np.frexp(largest)[1]) - 1
+        exponent = int(np.frexp(max(map(abs, self._ends)))[1]) - 1
         return 0 if abs(exponent) < 300 else exponent
 
     @property
@@ -206,45 +200,42 @@ class Real(Numbers):
         """The values themselves."""
         return self.values
 
-    def common(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
-        """The mean or median of each group, as a double (or as a float32 where the column is one)."""
-        exponent, scaled = self._exponent, self.raw()
-        if aggregate == "mean":
-            from shoal.kernels.exact import group_means
+    @property
+    def exact_unit(self) -> Fraction:
+        """A power of two, so nothing is rounded; but it may be too small for a double."""
+        return Fraction(2) ** self._exponent
 
-            middle = group_means(scaled[:, None], order, starts)[:, 0]
-        else:
-            middle = doubled_medians(scaled, order, starts) / 2
-        values = np.ldexp(middle, exponent)
+    def common(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+    ) -> CommonValues:
+        """The mean or median of each group, as a double (or as a float32 where the column is one)."""
+        exponent = self._exponent
+        values = np.ldexp(self._middles(order, starts, aggregate), exponent)
+        if not exact and digits is not None:
+            values = round_floats(values, digits, self._ends)
+            return RoundedValues(values, np.ldexp(values, -exponent), digits, self.kind)
         if not exact:
             values = values.astype(self.kind)
         return RealValues(values, np.ldexp(values.astype(np.float64), -exponent))
 
+    def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
+        """Of doubles: exactly 0 where every group has one value."""
+        middles = np.repeat(self._middles(order, starts, aggregate), np.diff(starts))
+        return sum_of_squares(self.raw()[order] - middles, starts)
 
-@dataclass(frozen=True, eq=False)
-class RealValues(CommonValues):
-    """Common values as floats."""
+    def _middles(self, order: Int, starts: Int, aggregate: Aggregate) -> Float:
+        """The means or medians as coordinates."""
+        scaled = self.raw()
+        if aggregate == "median":
+            return np.asarray(doubled_medians(scaled, order, starts) / 2)
+        from shoal.kernels.exact import group_means
 
-    values: NDArray[Any]
-    raw: Float
-
-    def native(self) -> Sequence[Any] | NDArray[Any]:
-        """The floats themselves."""
-        return self.values
-
-    def text(self, decimal_sign: str = ".") -> list[str]:
-        """The shortest text that reads back to the same float."""
-        return [str(value).replace(".", decimal_sign) for value in self.values]
-
-
-def in_ones(units: NDArray[Any], decimals: int) -> NDArray[Any]:
-    """Units of tens, hundreds and so on as ones; smaller units as they are."""
-    return units if decimals >= 0 else np.asarray(units.astype(object) * 10**-decimals)
+        return group_means(scaled[:, None], order, starts)[:, 0]
 
 
 def sums(values: NDArray[Any], starts: Int) -> NDArray[Any]:
     """The exact sum of each stretch values[starts[g]:starts[g + 1]] of non-negative whole numbers."""
-    if values.dtype != object and int(values.max()) * int(np.diff(starts).max()) >= _SAFE:
+    if values.dtype != object and int(values.max()) * int(np.diff(starts).max()) >= SAFE:
         values = values.astype(object)
     return np.asarray(np.add.reduceat(values, starts[:-1]))
 
@@ -257,14 +248,6 @@ def doubled_medians(values: NDArray[Any], order: Int, starts: Int) -> NDArray[An
     by_value = np.argsort(values[order], kind="stable")
     ranked = values[order][by_value[np.argsort(group[by_value], kind="stable")]]
     return np.asarray(ranked[starts[:-1] + (sizes - 1) // 2] + ranked[starts[:-1] + sizes // 2])
-
-
-def nearest_even(numerator: NDArray[Any], denominator: Int, origin: int) -> NDArray[Any]:
-    """The whole numbers nearest to fractions, a tie going where the number plus the origin is even."""
-    whole, rest = numerator // denominator, numerator % denominator
-    odd = (whole + origin % 2) % 2 == 1
-    up = (2 * rest > denominator) | ((2 * rest == denominator) & odd)
-    return np.asarray(whole + up.astype(np.int64))
 
 
 # From a dataframe's column.
@@ -423,20 +406,34 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str, thousands: 
         raise rows_error(name, f"text such as {first!r}", ~plain, cure_of_text(first, decimal_sign))
     texts = pointed(texts, decimal_sign, thousands)
     if has_exponents(texts):
-        return from_floats(name, texts.cast(pa.float64()).to_numpy())
-    point = pc.find_substring(texts, ".").to_numpy()
-    length = pc.utf8_length(texts).to_numpy()
-    refuse_long(name, length)
-    after = np.where(point < 0, 0, length - point - 1)
-    decimals = int(after.max())
-    if (length - after).max() + decimals <= MOST_DECIMALS:  # so short a number survives the way through a double
-        units = np.rint(texts.cast(pa.float64()).to_numpy() * 10.0**decimals).astype(np.int64)
-    else:
-        padded = zip(texts.to_pylist(), decimals - after, strict=True)
-        units = np.array([int(text.replace(".", "") + "0" * int(more)) for text, more in padded], object)
+        return from_floats(name, doubles_of(texts))
+    refuse_long(name, pc.utf8_length(texts).to_numpy())
+    decimals, values = most_decimals(texts), doubles_of(texts)
+    if has_units(float(np.abs(values).max()), decimals):
+        units = np.rint(values * 10.0**decimals).astype(np.int64)
+    elif decimals:
+        return from_floats(name, values)
+    else:  # whole numbers keep every digit
+        units = np.array([int(text.replace(".", "")) for text in texts.to_pylist()], object)
     style = {"width": leading_width(texts)} if decimals == 0 else {}
     kind: Kind = "integer" if decimals == 0 else "float64"
     return Fixed.of(units, decimals, kind, **style)
+
+
+def most_decimals(texts: pa.ChunkedArray) -> int:
+    """The most digits that stand after a decimal point."""
+    point, length = pc.find_substring(texts, ".").to_numpy(), pc.utf8_length(texts).to_numpy()
+    return int(np.where(point < 0, 0, length - point - 1).max())
+
+
+def doubles_of(texts: pa.ChunkedArray) -> Float:
+    """Numbers with a decimal point to the nearest doubles."""
+    return np.asarray(texts.cast(pa.float64()).to_numpy())
+
+
+def has_units(largest: float, decimals: int) -> bool:
+    """Whether numbers up to this one with so many decimals survive the way through a double, digit by digit."""
+    return decimals <= MOST_DECIMALS and largest * 10.0**decimals < 10.0**MOST_DECIMALS
 
 
 def has_exponents(texts: pa.ChunkedArray) -> bool:

@@ -1,4 +1,4 @@
-"""Options of the command line that say how a CSV file is written, and how lists of columns are given."""
+"""Options of the command line: how a CSV file is written, lists of columns, digits."""
 
 import csv
 import re
@@ -27,6 +27,10 @@ ColumnNames = Annotated[
 ]
 NumberNames = Annotated[
     bool, typer.Option("--number-names", help="CSV: give columns of the same name a number: zip, zip_2.")
+]
+Digits = Annotated[
+    list[str],
+    typer.Option(metavar="[A=]N", help="Decimals of released numbers, -2 for hundreds. [what groups justify]"),
 ]
 
 
@@ -77,3 +81,18 @@ def joined(names: list[str]) -> str:
     doubled = [name.replace('"', '""') for name in names]
     quoted = [f'"{name}"' if re.search(r'[,"\r\n]|^\s', name) else name for name in doubled]
     return shlex.quote(",".join(quoted))
+
+
+def digits_of(given: list[str]) -> dict[str, int] | int | None:
+    """Digits from options such as 2, for all columns, or age=0, for one."""
+    example = "a number for all columns or column=number for one, such as income=-2"
+    found: dict[str, int] = {}
+    for item in given:
+        name, _, value = item.rpartition("=")
+        if name in found or (found and "" in (name, *found)):
+            raise ShoalError(f"two digits for the same column ({item!r}); give {example}, each column once")
+        try:
+            found[name] = int(value)
+        except ValueError:
+            raise ShoalError(f"digits are given as {example}, not {item!r}") from None
+    return found.get("", found or None)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shoal.catalogue import method_of
+from shoal.digits import Digits, checked_digits, digits_asked, digits_used, total_of, warn_of_exact
 from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.files import Dialect
 from shoal.manifest import manifest_of
@@ -33,6 +34,7 @@ def anonymize(
     weights: Mapping[str, float] | None = None,
     aggregate: Aggregate = "mean",
     exact: bool = False,
+    digits: Digits = None,
     random_state: int | None = None,
     strict: bool = False,
     progress: Progress | bool | None = None,
@@ -62,8 +64,10 @@ def anonymize(
     aggregate : {"mean", "median"}
         The common value of a group.
     exact : bool
-        Release the plain centroid as a float. By default a column keeps its type and the number of
-        decimals that it came with.
+        Release the plain centroid as a float, with all its digits. By default a column keeps its type, and floats
+        leave with no more digits than the spread inside the groups justifies.
+    digits : int or mapping from column name to int
+        The decimals to round to instead, for all quasi-identifiers or for some: 2 for hundredths, -2 for hundreds.
     random_state : int
         The seed of methods that draw random numbers.
     strict : bool
@@ -78,18 +82,25 @@ def anonymize(
     Flag().check("strict", strict)
     model = checked_method(method, k, aggregate, exact)
     seed = give_seed(model, Seed().check("random_state", random_state))
-    table = Table.of(data, Roles.of(quasi_identifiers, confidential, identifiers))
+    roles = Roles.of(quasi_identifiers, confidential, identifiers)
+    asked = checked_digits(digits, roles.quasi_identifiers, exact)
+    table = Table.of(data, roles)
     check_k(model.k, len(table))
     space = Space.of(table, scaling, weights)
+    for name, numbers in space.numbers():
+        digits_asked(name, numbers, asked)
     left = left_by(table, model.k)
     heed(left, strict)
-    warn_of(space.constant, model.k)
+    warn_of(space.constant, model.k, exact)
     warn_of_quantities((name, finding_of(name, [numbers])) for name, numbers in space.numbers())
     with shown_progress(progress, "grouping records") as report:
         partition = model.fit(space.points, progress=report).partition_
-    common = space.common_values(partition, aggregate, exact)
+    squares = {name: total_of([part]) for name, part in space.squares(partition, aggregate).items()}
+    used = {} if exact else digits_used(dict(space.numbers()), squares, len(table), model.k, asked)
+    common = space.common_values(partition, aggregate, exact, used)
     loss = information_loss(space, common, partition.labels)
-    settings = settings_of(scaling, weights, aggregate, exact, seed, strict)
+    settings = settings_of(scaling, weights, aggregate, exact, asked, seed, strict)
+    settings["digits"]["used"] = used
     manifest = manifest_of(table, model, partition, loss, settings) | {"untouched": left.as_dict()}
     return Release(table, space, partition, common, loss, exact, manifest)
 
@@ -118,6 +129,7 @@ def settings_of(
     weights: Mapping[str, float] | None,
     aggregate: Aggregate,
     exact: bool,
+    asked: int | dict[str, int] | None,
     seed: int | None,
     strict: bool = False,
 ) -> dict[str, Any]:
@@ -127,6 +139,7 @@ def settings_of(
         "weights": {name: float(weight) for name, weight in (weights or {}).items()},
         "aggregate": aggregate,
         "exact": exact,
+        "digits": {"asked": asked},
         "random_state": seed,
         "strict": strict,
     }
@@ -170,8 +183,8 @@ def heed(left: Untouched, strict: bool) -> None:
     warnings.warn(warning_of(left.others), ShoalWarning, stacklevel=3)
 
 
-def warn_of(constant: Sequence[str], k: int) -> None:
-    """What the owner of the table should know about its quasi-identifiers and k."""
+def warn_of(constant: Sequence[str], k: int, exact: bool) -> None:
+    """What the owner of the table should know about its quasi-identifiers, k and plain centroids."""
     if constant:
         warnings.warn(
             f"constant quasi-identifiers take no part in the distance: {some(constant, 10)}",
@@ -180,3 +193,4 @@ def warn_of(constant: Sequence[str], k: int) -> None:
         )
     if k == 1:
         warnings.warn("k=1 hides nobody: every record may stand alone", ShoalWarning, stacklevel=3)
+    warn_of_exact(exact)

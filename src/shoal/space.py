@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.common import CommonValues
 from shoal.errors import ShoalError, for_each, nearest_name
-from shoal.numeric import Aggregate, CommonValues, Numbers
+from shoal.numeric import Aggregate, Numbers, Squares
 from shoal.partition import LARGEST, Partition
 from shoal.table import Table
 
@@ -39,7 +40,9 @@ class Attribute(ABC):
         """The scaled coordinates of the records: n rows, one column or more."""
 
     @abstractmethod
-    def common_values(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
+    def common_values(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+    ) -> CommonValues:
         """The value that all records of a group get; group g holds order[starts[g]:starts[g + 1]]."""
 
     @abstractmethod
@@ -71,9 +74,11 @@ class NumericAttribute(Attribute):
         """One column."""
         return self._scaled(self.numbers.raw())[:, None]
 
-    def common_values(self, order: Int, starts: Int, aggregate: Aggregate, exact: bool) -> CommonValues:
+    def common_values(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+    ) -> CommonValues:
         """The mean or median of the group."""
-        return self.numbers.common(order, starts, aggregate, exact)
+        return self.numbers.common(order, starts, aggregate, exact, digits)
 
     def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
         """From the values as released, rounding included."""
@@ -117,16 +122,31 @@ class Space:
         """The quasi-identifiers that are numbers, by name."""
         return [(a.name, a.numbers) for a in self.attributes if isinstance(a, NumericAttribute)]
 
+    def squares(self, partition: Partition, aggregate: Aggregate = "mean") -> dict[str, Squares]:
+        """For each of these, the squared distances inside the groups before anything is rounded."""
+        order, starts = ordered(partition)
+        return {name: numbers.squares(order, starts, aggregate) for name, numbers in self.numbers()}
+
     def common_values(
-        self, partition: Partition, aggregate: Aggregate = "mean", exact: bool = False
+        self,
+        partition: Partition,
+        aggregate: Aggregate = "mean",
+        exact: bool = False,
+        digits: Mapping[str, int | None] | None = None,
     ) -> dict[str, CommonValues]:
-        """For each quasi-identifier, the value that each group gets."""
-        order = np.argsort(partition.labels, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(partition.sizes)])
+        """For each quasi-identifier, the value that each group gets; rounded to its digits where there are any."""
+        order, starts = ordered(partition)
         return {
-            attribute.name: attribute.common_values(order, starts, aggregate, exact)
+            attribute.name: attribute.common_values(
+                order, starts, aggregate, exact, (digits or {}).get(attribute.name)
+            )
             for attribute in self.attributes
         }
+
+
+def ordered(partition: Partition) -> tuple[Int, Int]:
+    """The records group by group, and where each group starts among them."""
+    return np.argsort(partition.labels, kind="stable"), np.concatenate([[0], np.cumsum(partition.sizes)])
 
 
 def checked_scaling(scaling: Scaling) -> Scaling:

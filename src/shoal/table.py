@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal import numeric
+from shoal.common import CommonValues
 from shoal.errors import ShoalError, ShoalWarning, for_each, no_columns, some
 from shoal.files import Source, read
 
@@ -128,7 +129,7 @@ class Table:
             return self.source.text.select(list(names))
         return arrow_of(self.frame.select(list(names)).to_native(), to_look_at=True)
 
-    def replaced(self, common: Mapping[str, numeric.CommonValues], labels: Int, exact: bool) -> Any:
+    def replaced(self, common: Mapping[str, CommonValues], labels: Int, exact: bool) -> Any:
         """The table to release: identifiers gone, each quasi-identifier with its groups' common values."""
         new = [
             column_like(self.frame, name, values, labels, keep_type=not exact) for name, values in common.items()
@@ -331,7 +332,7 @@ def spelling_of(series: "nw.Series[Any]") -> Callable[[Any], str]:
 
 
 def column_like(
-    frame: "nw.DataFrame[Any]", name: str, values: numeric.CommonValues, labels: Int, keep_type: bool
+    frame: "nw.DataFrame[Any]", name: str, values: CommonValues, labels: Int, keep_type: bool
 ) -> "nw.Series[Any]":
     """A column with the common value of each record's group, in the kind and dtype of the one it replaces."""
     native = frame[name].to_native()
@@ -349,7 +350,7 @@ def column_like(
     return column
 
 
-def arrow_values(values: numeric.CommonValues, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
+def arrow_values(values: CommonValues, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
     """Common values in an Arrow type; what a file holds as text becomes numbers, where they fit."""
     if not keep_type:
         return pa.chunked_array([pa.array(values.native())])

@@ -55,13 +55,13 @@ def verify(
 ) -> Verification:
     """Count the groups of a file on its quasi-identifiers; CSV values are compared as text.
 
-    A file that would take more than `memory`, such as "1GB" (half of what is free by default), is counted some
-    records at a time. A release of Shoal is read as the manifest beside it says. `dialect` is as for
-    `shoal.files.read`.
+    A file that would take more than `memory`, such as "1GB" (4 GB by default), or more than is free, is counted
+    some records at a time; the count is the same. A release of Shoal is read as the manifest beside it says.
+    `dialect` is as for `shoal.files.read`.
     """
-    from shoal.stream.memory import bytes_of, size_in_memory
+    from shoal.stream.memory import bytes_of, free_memory, size_in_memory
 
-    limit, names = bytes_of(memory), names_of(quasi_identifiers)
+    limit, names = min(bytes_of(memory), free_memory()), names_of(quasi_identifiers)
     if str(path) != "-" and not dialect:
         dialect = written_dialect(Path(path))
     if str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > limit:

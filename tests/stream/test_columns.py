@@ -35,7 +35,7 @@ def test_truth_values_and_numbers_do_not_mix():
 
 
 def test_common_values_survive_being_stored():
-    column = Column("x", "float32", 1.0, largest=2.0)
+    column = Column("x", "float32", 1.0, ends=(0.1, 0.3))
     numbers = column.numbers(np.array([0.1, 0.3]))
     common = numbers.common(np.arange(2), np.array([0, 2]), "mean", False)
     assert column.values(column.codes(common)).text() == common.text()

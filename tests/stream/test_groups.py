@@ -5,7 +5,8 @@ import shoal
 from shoal.methods import Microaggregator
 from shoal.space import Space
 from shoal.stream.columns import Column
-from shoal.stream.groups import group, read_together, seeded
+from shoal.stream.groups import Lost, group, read_together, seeded
+from shoal.stream.groups import release as release_block
 from shoal.stream.spill import SpillWriter, whole
 from shoal.table import Roles, Table
 
@@ -17,15 +18,16 @@ def test_a_block_is_grouped_as_a_table_is(tmp_path):
         writer.write([np.arange(40), values])
     attribute = Space.of(Table.of(pa.table({"x": values}), Roles.of("x"))).attributes[0]
     column = Column("x", "integer", 1.0, units=True, centre=attribute.centre, spread=attribute.spread)
-    done = group(
-        tmp_path / "block", 0, tmp_path / "out", [column], shoal.MDAV(k=3), "mean", False, 7, lambda *_: None
-    )
+    block, labels = tmp_path / "block", tmp_path / "labels"
+    done = group(block, 0, labels, [column], shoal.MDAV(k=3), "mean", lambda *_: None)
+    lost = release_block(block, labels, tmp_path / "out", [column], 3, "mean", False, 7)
     release = shoal.anonymize(pa.table({"x": values}), 3, "x", method="mdav")
     rows, codes = whole(tmp_path / "out", ["row", "q0"])
     assert np.array_equal(rows, np.arange(40))
     assert codes.tolist() == release.table["x"].to_pylist()
     assert (done.records, done.groups, done.smallest) == (40, 13, 3)
-    assert done.sse == [release.loss.attributes[0].sse]
+    assert lost == Lost([release.loss.attributes[0].sse], [release.loss.attributes[0].sst])
+    assert done.squares == [release.space.squares(release.partition)["x"]]
 
 
 def test_blocks_have_seeds_that_follow_from_the_first():

@@ -27,11 +27,30 @@ def test_too_little_is_an_error_that_says_how_much():
         memory.bytes_of("100MB")
 
 
-def test_by_default_half_of_what_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda: 8 * 10**9)
-    assert memory.bytes_of(None) == 4 * 10**9
-    monkeypatch.setattr(memory, "free_memory", lambda: 10)
-    assert memory.bytes_of(None) == memory.FLOOR
+@pytest.mark.parametrize("free", [10, 10**9, 10**12])
+def test_the_default_is_the_same_whatever_is_free(monkeypatch, free):
+    monkeypatch.setattr(memory, "free_memory", lambda: free)
+    assert memory.bytes_of(None) == memory.DEFAULT
+
+
+def test_what_is_needed_and_cannot_be_had_is_an_error_that_says_how_much(monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "resident_memory", lambda: 10**8)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2 * 10**9)
+    memory.check_free(21 * 10**8, "it", "make room")
+    with pytest.raises(
+        memory.NoRoomError, match=r"^it needs about 2.2 GB of memory and 2.1 GB can be had now; make r"
+    ):
+        memory.check_free(22 * 10**8, "it", "make room")
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    memory.check_room(tmp_path / "a.csv")
+    monkeypatch.setattr(memory, "free_memory", lambda: 10**8)
+    with pytest.raises(memory.NoRoomError, match=r"a.csv needs about 330 MB .* 200 MB .*--memory 512MB"):
+        memory.check_room(tmp_path / "a.csv")
+    memory.check_room(tmp_path / "none.csv")
+
+
+def test_a_process_holds_some_memory():
+    assert 0 < memory.resident_memory() < 10**11
 
 
 def test_there_is_some_memory():

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
 import shoal
 from samples import tables
 from shoal.errors import ShoalError, ShoalWarning
@@ -259,6 +261,153 @@ def test_blocks_are_told_in_the_manifest_and_the_loss_is_that_of_the_file(tmp_pa
     assert found.information_loss == pytest.approx(100 * error / spread)
 
 
+def long_floats(rng, n, digits):
+    """Columns of floats with so many digits, of several magnitudes, one of which is not a quasi-identifier."""
+    spreads = {"x": (0, 1), "y": (50, 20), "z": (0, 1e-3), "other": (1e6, 1e5)}
+    return {
+        name: [float(f"{value:.{digits}g}") for value in rng.normal(*spread, n)]
+        for name, spread in spreads.items()
+    }
+
+
+@pytest.mark.parametrize("digits", [1, 2, 5, 9, 13, 15, 16, 17])
+def test_floats_of_any_length_are_the_same_in_memory_and_in_one_block(tmp_path, small_parts, digits):
+    table = long_floats(np.random.default_rng(digits), 20, digits)
+    text = tmp_path / "in.csv"
+    rows = zip(*table.values(), strict=True)
+    text.write_text("\n".join([",".join(table), *(",".join(map(repr, row)) for row in rows)]) + "\n")
+    typed = write(pa.table(table), tmp_path / "in.parquet")
+    cases = itertools.product((text, typed), ("csv", "parquet"), ("mean", "median"), (False, True))
+    for path, after, aggregate, exact in cases:
+        given = {"k": 3, "quasi_identifiers": ["x", "y", "z"], "confidential": "other", "method": "mdav"}
+        given |= {"aggregate": aggregate, "exact": exact}
+        release = in_memory(path, tmp_path / f"memory.{after}", **given)
+        found = anonymize_file(path, tmp_path / f"stream.{after}", blocks=1, overwrite=True, **given)
+        assert (tmp_path / f"stream.{after}").read_bytes() == (tmp_path / f"memory.{after}").read_bytes()
+        assert found.manifest["digits"] == release.manifest["digits"]
+        assert found.loss == release.loss
+
+
+FLOATS_IN_PARTS = {
+    "long": lambda rng: [repr(value) for value in rng.normal(size=40).tolist()],
+    "short, then long": lambda rng: [
+        *(f"{v:.1f}" for v in rng.normal(size=30)),
+        *map(repr, rng.normal(size=10).tolist()),
+    ],
+    "whole, then long": lambda rng: [*map(str, rng.integers(0, 9, 35)), *map(repr, rng.normal(size=5).tolist())],
+    "long, then whole and large": lambda rng: [
+        *map(repr, rng.normal(size=30).tolist()),
+        *["123456789012345678901"] * 10,
+    ],
+    "many decimals of few digits": lambda rng: [f"{v:.1f}{'0' * 20}" for v in rng.normal(size=39)] + ["0.250"],
+    "large, then decimals": lambda rng: [*map(str, rng.integers(10**13, 10**14, 39)), "0.125"],
+    "tiny": lambda rng: [repr(value) for value in rng.normal(scale=1e-200, size=40).tolist()],
+}
+
+
+@pytest.mark.parametrize("case", sorted(FLOATS_IN_PARTS))
+@pytest.mark.parametrize("blocks", [1, 4])
+def test_ordinary_floats_are_streamed(tmp_path, small_parts, case, blocks):
+    texts = FLOATS_IN_PARTS[case](np.random.default_rng(1))
+    path, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    path.write_text("x,y\n" + "".join(f"{text},{number}\n" for number, text in enumerate(texts)))
+    given = {"k": 3, "quasi_identifiers": "x", "confidential": "y", "method": "mdav"}
+    found = anonymize_file(path, output, blocks=blocks, **given)
+    assert found.verified_k >= 3
+    if blocks == 1:
+        in_memory(path, tmp_path / "memory.csv", **given)
+        assert output.read_bytes() == (tmp_path / "memory.csv").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+def test_the_digits_of_a_column_are_one_number_over_all_blocks(tmp_path, small_parts, kind, aggregate):
+    values = np.random.default_rng(3).lognormal(0, 3, 80)  # the blocks have spreads of several magnitudes
+    path, output = write(pa.table({"x": values}), tmp_path / f"in.{kind}"), tmp_path / f"out.{kind}"
+    found = anonymize_file(path, output, k=4, blocks=4, quasi_identifiers="x", aggregate=aggregate, method="mdav")
+    released = pa.array(shoal.files.read(output).table["x"].to_pylist())
+    digits = found.manifest["digits"]["used"]["x"]
+    assert released.to_pylist() == [round(value, digits) for value in released.to_pylist()]
+    if kind == "csv":
+        assert {len(text.partition(".")[2]) for text in output.read_text().split()[1:]} == {max(0, digits)}
+    plain = anonymize_file(
+        path,
+        tmp_path / "plain.parquet",
+        k=4,
+        blocks=4,
+        quasi_identifiers="x",
+        aggregate=aggregate,
+        method="mdav",
+        exact=True,
+    )
+    centroids = np.array(shoal.files.read(plain.path).table["x"].to_pylist())
+    groups = [[Fraction(value) for value in values[centroids == centroid]] for centroid in np.unique(centroids)]
+    assert digits == naive.digits_of(groups, 4, aggregate)
+    error = ((values - np.array(released)) ** 2).sum() / ((values - values.mean()) ** 2).sum()
+    assert found.information_loss == pytest.approx(100 * error)
+
+
+def test_the_digits_that_were_asked_for_are_those_of_a_stream_too(tmp_path, small_parts):
+    path = write(people(60), tmp_path / "in.csv")
+    given = {"k": 3, "digits": {"age": -1, "weight": 1}} | ROLES
+    in_memory(path, tmp_path / "memory.csv", **given)
+    found = anonymize_file(path, tmp_path / "out.csv", blocks=1, **given)
+    assert found.path.read_bytes() == (tmp_path / "memory.csv").read_bytes()
+    assert found.manifest["digits"] == {"asked": given["digits"], "used": given["digits"]}
+    for wrong, message in (({"weight": 2}, "came with 1 decimals"), ({"wait": 2}, "'wait', which is no quasi")):
+        with pytest.raises(ShoalError, match=message):
+            anonymize_file(path, tmp_path / "b.csv", blocks=2, **(given | {"digits": wrong}))
+    assert not (tmp_path / "b.csv").exists()
+    assert not folder_for(tmp_path / "b.csv").exists()
+
+
+@pytest.mark.parametrize("free", [2 * 10**9, 10**10, 10**12])
+def test_what_is_free_decides_neither_the_way_nor_the_blocks(tmp_path, monkeypatch, free):
+    path = write(people(200), tmp_path / "in.csv")
+    monkeypatch.setattr("shoal.stream.memory.RECORD", 20_000_000)  # so that few such records fill a block
+    monkeypatch.setattr("shoal.stream.memory.free_memory", lambda: free)
+    monkeypatch.setattr("shoal.stream.memory.resident_memory", lambda: 0, raising=False)
+    given = {"k": 3, "method": "mdav"} | ROLES
+    alone = anonymize_file(path, tmp_path / "a.csv", **given)
+    assert alone.blocks == 1
+    in_memory(path, tmp_path / "memory.csv", **given)
+    assert alone.path.read_bytes() == (tmp_path / "memory.csv").read_bytes()
+    monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 5 * 10**9)
+    if free < 4 * 10**9:
+        with pytest.raises(
+            ShoalError, match=r"in.csv, streamed in 2 blocks, needs about 2.4 GB of memory and 2 GB"
+        ):
+            anonymize_file(path, tmp_path / "b.csv", **given)
+        assert not folder_for(tmp_path / "b.csv").exists()
+    else:
+        assert anonymize_file(path, tmp_path / "b.csv", **given).blocks == 2
+    less = anonymize_file(path, tmp_path / "c.csv", memory="2GB", **given)
+    assert less.blocks == 4
+
+
+def test_too_little_memory_is_an_error_before_any_work(tmp_path, monkeypatch):
+    path = write(people(60), tmp_path / "in.csv")
+    monkeypatch.setattr("shoal.stream.memory.free_memory", lambda: 10**6)
+    monkeypatch.setattr("shoal.stream.memory.resident_memory", lambda: 0, raising=False)
+    with pytest.raises(
+        ShoalError, match=r"in.csv needs about 330 MB of memory and 1 MB can be had now; give --memory"
+    ):
+        anonymize_file(path, tmp_path / "out.csv", k=3, **ROLES)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["in.csv"]
+
+
+def test_too_little_memory_for_work_that_was_begun_keeps_it(tmp_path, monkeypatch):
+    path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
+    interrupted(path, output, k=3, blocks=2, **ROLES)
+    with monkeypatch.context() as patch:
+        patch.setattr("shoal.stream.memory.free_memory", lambda: 10**6)
+        patch.setattr("shoal.stream.memory.resident_memory", lambda: 0, raising=False)
+        with pytest.raises(ShoalError, match="run the same command again, it goes on from here"):
+            anonymize_file(path, output, k=3, blocks=2, **ROLES)
+    assert folder_for(output).is_dir()
+    assert anonymize_file(path, output, k=3, blocks=2, **ROLES).n_records == 100
+
+
 class StoppedError(Exception):
     pass
 
@@ -302,7 +451,7 @@ shoal.anonymize_file(sys.argv[1], sys.argv[2], k=3, blocks=4, quasi_identifiers=
 """
 
 
-@pytest.mark.parametrize("part", [0.6, 0.9])
+@pytest.mark.parametrize("part", [0.6, 0.65, 0.9])
 def test_killed_it_goes_on_to_the_same_bytes(tmp_path, part):
     path, output = write(people(400), tmp_path / "in.csv"), tmp_path / "out.csv"
     command = [sys.executable, "-c", KILLED, str(path), str(output), str(part)]

@@ -182,6 +182,6 @@ def test_robust_scaling_without_a_middle_half_is_an_error(tmp_path, parts_of_thr
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30))
 def test_quartiles_are_those_of_numpy(values):
-    column = scanning.Column("x", "float64", 1.0, largest=max(map(abs, values)) or 1.0)
+    column = scanning.Column("x", "float64", 1.0, ends=(min(values), max(values) or 1.0))
     found = quartiles(column, lambda: iter(np.array_split(np.array(values) + 0.0, 2)), len(values))
     assert np.array_equal(found, np.quantile(column.numbers(np.array(values) + 0.0).raw(), [0.25, 0.5, 0.75]))

@@ -5,7 +5,7 @@ import pytest
 from shoal.errors import ShoalError
 from shoal.files import Dialect
 from shoal.stream.columns import Column
-from shoal.stream.groups import Done
+from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
 from shoal.stream.work import Work, unfinished
 
@@ -21,12 +21,14 @@ def test_work_is_remembered(tmp_path):
         work.begin({"k": 3}, 5, source(tmp_path))
         work.save(stage="scanned", blocks=2, columns=work.keep_columns([column]))
         (work.folder / "numbers").write_text("")
-        work.finish(1, Done(3, 1, 3, 3, [0.5], [1.5], {}), work.folder / "numbers")
+        work.finish(1, Done(3, 1, 3, 3, [(0.5, -2)], {}), work.folder / "numbers")
+        work.finish(0, Lost([0.5], [1.5]), work.folder / "numbers")
     again = Work(tmp_path / "out.csv")
     assert again.reached("scanned")
     assert not again.reached("cut")
     assert again.columns() == [column]
-    assert (again.done(0), again.done(1).sse) == (None, [0.5])
+    assert (again.done(0), again.done(1).squares) == (None, [[0.5, -2]])
+    assert (again.lost(0), again.lost(1)) == (Lost([0.5], [1.5]), None)
     assert Input.from_dict(again.state["input"]) == source(tmp_path)
     assert "1 of 2 blocks" in unfinished(tmp_path / "out.csv")
     assert work.folder.stat().st_mode & 0o077 == 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, some
 from shoal.report import plots
 from shoal.report.templates import template
 from shoal.space import NumericAttribute
@@ -140,6 +140,9 @@ def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
         ("scaling", manifest["scaling"]),
         ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
     ]
+    if used := manifest["digits"]["used"]:
+        listed = some((f"{name}: {shown_digits(digits)}" for name, digits in used.items()), MOST_PLOTS)
+        lines.append(("decimals", listed))
     if "chosen" in manifest["method"]:
         lines.append(("chosen", f"{manifest['method']['chosen']['name']}: {manifest['method']['reason']}"))
     if "certificate" in manifest:
@@ -153,6 +156,13 @@ def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
     if manifest["output"]:
         lines.append(("output", f"{manifest['output']['name']}, SHA-256 {manifest['output']['sha256']}"))
     return lines
+
+
+def shown_digits(digits: int | None) -> str:
+    """The decimals that a column was rounded to."""
+    if digits is None:
+        return "as they came"
+    return str(digits) if digits >= 0 else f"0 (to the next {number(float(10**-digits))})"
 
 
 def number(value: float) -> str:

@@ -6,6 +6,7 @@ lowest number, the width of codes) is put together here, and handed back to the 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal import numeric
+from shoal.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues
 from shoal.errors import ShoalError
 from shoal.files import Dialect
-from shoal.numeric import CommonValues, Fixed, FixedValues, Kind, Numbers, Real, RealValues, RowsError
+from shoal.numeric import Fixed, Numbers, Real, RowsError
 from shoal.space import NumericAttribute
 from shoal.table import Table
 
@@ -41,7 +43,9 @@ class Column:
     step: int = 1
     width: int = 0
     spelling: tuple[str, str] = ("False", "True")
-    largest: float | None = None
+    highest: int = 0  # in units above the origin
+    ends: tuple[float, float] | None = None  # lowest and highest, of floats as they are
+    digits: int | None = None  # that common values are rounded to
     centre: float = 0.0
     spread: float = 1.0
     is_constant: bool = False
@@ -50,8 +54,10 @@ class Column:
     def numbers(self, stored: Stored) -> Numbers:
         """The numbers of some records, with what is true of all."""
         if not self.units:
-            return Real(stored, self.kind, self.largest)
-        return Fixed(self.origin, stored, self.step, self.decimals, self.kind, self.width, self.spelling)
+            return Real(stored, self.kind, self.ends)
+        return Fixed(
+            self.origin, stored, self.step, self.decimals, self.kind, self.width, self.spelling, self.highest
+        )
 
     def attribute(self, stored: Stored) -> NumericAttribute:
         """Some records on the scale of all."""
@@ -62,17 +68,20 @@ class Column:
     def codes(self, common: CommonValues) -> Stored:
         """Common values as they are stored: whole units above the origin, or floats."""
         if isinstance(common, FixedValues):
-            return np.asarray(common.units - self.origin, dtype=np.int64)
-        return np.asarray(common.native(), dtype=np.float64)
+            return np.asarray(common.above, dtype=np.int64)
+        return np.asarray(common.values if isinstance(common, RoundedValues) else common.native(), np.float64)
 
     def values(self, codes: Stored) -> CommonValues:
         """Common values as they were."""
         if codes.dtype == np.int64:
             fixed = self.numbers(codes)
             assert isinstance(fixed, Fixed)
-            return fixed.released(codes)
-        exact = codes if self.units else codes.astype(self.kind)
-        return RealValues(exact, codes)
+            return fixed.released(codes, self.digits)
+        if self.units:  # plain centroids
+            return RealValues(codes, codes)
+        if self.digits is not None:
+            return RoundedValues(codes, codes, self.digits, self.kind)
+        return RealValues(codes.astype(self.kind), codes)
 
 
 @dataclass(frozen=True)
@@ -89,10 +98,11 @@ class Part:
     spelling: tuple[str | None, str | None] = (None, None)
     from_text: bool = False
     doubt: tuple[str | None, bool] = (None, True)
+    whole: bool = False  # text without decimals or exponents
 
 
 def part_of(table: Table, name: str, as_floats: bool) -> Part:
-    """The numbers of a column in a part of a table; `as_floats` where another part has exponents."""
+    """The numbers of a column in a part of a table; `as_floats` where another part asks for it."""
     if table.source is not None and table.source.text is not None:
         return part_of_text(table, name, table.source.text[name], as_floats)
     series = table.frame[name]
@@ -120,12 +130,20 @@ def part_of_text(table: Table, name: str, column: pa.ChunkedArray, as_floats: bo
         low, high = numbers.origin, numbers.origin + int(numbers.offsets.max())
         spelling = (None if low else numbers.spelling[0], numbers.spelling[1] if high else None)
         return part_of_units(name, numbers, spelling=spelling, from_text=True)
-    if as_floats or numeric.has_exponents(texts):
-        return Part("float64", texts.cast(pa.float64()).to_numpy(), **style)
+    if as_floats or not in_units(numbers, texts):
+        style["whole"] = isinstance(numbers, Fixed) and numbers.kind == "integer"
+        return Part("float64", numeric.doubles_of(texts), **style)
     if isinstance(numbers, Fixed) and numbers.decimals == 0:
         widths = numeric.widths(texts)
         style |= {"widths": widths, "filled": widths[0] == widths[1] and numeric.has_leading_zeros(texts)}
     return part_of_units(name, numbers, **style)
+
+
+def in_units(numbers: Numbers, texts: pa.ChunkedArray) -> bool:
+    """Whether text was read in units of its last decimal that fit into 64 bits, not as floats."""
+    if not isinstance(numbers, Fixed) or numbers.offsets.dtype == object or numeric.has_exponents(texts):
+        return False
+    return numbers.decimals == numeric.most_decimals(texts)
 
 
 def part_of_units(name: str, numbers: Numbers, **style: Any) -> Part:
@@ -146,7 +164,7 @@ def too_wide(name: str) -> ShoalError:
 
 
 class MixedError(Exception):
-    """A column of text turns out to hold exponents: it must be read again as floats."""
+    """A column of text turns out to hold exponents or many digits: it must be read again as floats."""
 
 
 @dataclass
@@ -164,7 +182,8 @@ class Facts:
     spelling: list[str | None] = field(default_factory=lambda: [None, None])
     from_text: bool = False
     floats: bool | None = None
-    largest: float = 0.0
+    whole: bool = True
+    ends: tuple[float, float] = (inf, -inf)
     example: str | None = None  # a number that can be read in two ways
     is_shown: bool = False  # and another one that can be read in one only
 
@@ -183,8 +202,21 @@ class Facts:
         self.filled = self.filled or part.filled
         self.spelling = [old or new for old, new in zip(self.spelling, part.spelling, strict=True)]
         self.example, self.is_shown = self.example or part.doubt[0], self.is_shown or part.doubt[1]
+        self.whole = self.whole and part.whole
         if floats:
-            self.largest = max(self.largest, float(np.abs(part.values).max()))
+            low, high = float(part.values.min()), float(part.values.max())
+        else:  # a quotient of Python's integers is the nearest double
+            low, high = (unit / 10**part.decimals for unit in (part.origin, part.origin + part.span))
+        self.ends = min(self.ends[0], low), max(self.ends[1], high)
+
+    def check(self) -> None:
+        """All parts are there: a column of text is read as a whole one would be, or once more as floats."""
+        if not self.from_text or "boolean" in self.kinds:
+            return
+        if self.floats and self.whole:
+            raise too_wide(self.name)
+        if not self.floats and self.decimals and not numeric.has_units(max(map(abs, self.ends)), self.decimals):
+            raise MixedError(self.name)
 
     def _refuse_mixture(self, part: Part, before: int) -> None:
         """Truth values in one part and numbers in another are text to the whole."""
@@ -204,13 +236,13 @@ class Facts:
         """The column, as far as its parts tell; floats may yet turn out to have a number of decimals."""
         if self.floats:
             (kind,) = self.kinds
-            return Column(self.name, kind, weight, largest=self.largest)
+            return Column(self.name, kind, weight, ends=self.ends)
         low = min(origin * 10 ** (self.decimals - decimals) for _, origin, decimals in self.parts)
         high = max(top * 10 ** (self.decimals - decimals) for top, decimals in self.highest)
         if high - low >= WIDEST:
             raise too_wide(self.name)
         kind, width, spelling = self._style()
-        return Column(self.name, kind, weight, True, self.decimals, low, 1, width, spelling)
+        return Column(self.name, kind, weight, True, self.decimals, low, 1, width, spelling, high - low)
 
     def _style(self) -> tuple[Kind, int, tuple[str, str]]:
         if "boolean" in self.kinds:

@@ -1,4 +1,4 @@
-"""Grouping a block, and the common values of its groups: as a table in memory is, by the same code."""
+"""Grouping a block, then the common values of its groups: as a table in memory is, by the same code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.manifest import Manifest, described
 from shoal.measures import information_loss
 from shoal.methods import Microaggregator, Progress
-from shoal.numeric import Aggregate
+from shoal.numeric import Aggregate, Squares
+from shoal.partition import Partition
 from shoal.scale import Wrapper
 from shoal.space import Space, points_of
 from shoal.stream.columns import Column
@@ -22,15 +24,22 @@ MERGED = 1 << 25  # bytes of all blocks together that are read ahead when the re
 
 @dataclass(frozen=True)
 class Done:
-    """What is kept of a block beside its released numbers."""
+    """What is kept of a block that was grouped, beside its labels."""
 
     records: int
     groups: int
     smallest: int
     largest: int
+    squares: list[Squares]  # inside its groups, for each quasi-identifier
+    said: Manifest  # by the fitted method, beside its name and parameters
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What a block has lost, for each quasi-identifier, beside its released numbers."""
+
     sse: list[float]
     sst: list[float]
-    said: Manifest  # by the fitted method, beside its name and parameters
 
 
 def group(
@@ -40,32 +49,56 @@ def group(
     columns: Sequence[Column],
     model: Microaggregator,
     aggregate: Aggregate,
-    exact: bool,
-    together: int,
     progress: Progress,
 ) -> Done:
-    """Group the records of a block and write what each of them is released with, so many records together."""
-    rows, *stored = whole(block, names_of(len(columns)))
-    attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
-    space = Space(attributes, points_of(attributes, len(rows)))
+    """Group the records of a block and write their labels.
+
+    They are released later, when the spread inside the groups of all blocks tells to how many digits.
+    """
+    _, space = space_of(block, columns)
     fitted = seeded(model, number).fit(space.points, progress=progress)
     partition = fitted.partition_
-    common = space.common_values(partition, aggregate, exact)
+    with target.open("wb") as file:
+        np.save(file, partition.labels.astype(np.int32))
+    squares = space.squares(partition, aggregate)
+    return Done(
+        len(partition.labels),
+        partition.n_groups,
+        int(partition.sizes.min()),
+        int(partition.sizes.max()),
+        [squares[column.name] for column in columns],
+        {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")},
+    )
+
+
+def release(
+    block: Path,
+    labels: Path,
+    target: Path,
+    columns: Sequence[Column],
+    k: int,
+    aggregate: Aggregate,
+    exact: bool,
+    together: int,
+) -> Lost:
+    """Write what each record of a grouped block is released with, so many records together."""
+    rows, space = space_of(block, columns)
+    partition = Partition(space.points, np.load(labels), k)
+    common = space.common_values(partition, aggregate, exact, {column.name: column.digits for column in columns})
     loss = information_loss(space, common, partition.labels)
     codes = [column.codes(common[column.name]) for column in columns]
     with SpillWriter(target, [np.dtype(np.int64), *(values.dtype for values in codes)], together) as writer:
         for start in range(0, len(rows), together):
-            labels = partition.labels[start : start + together]
-            writer.write([rows[start : start + together], *(values[labels] for values in codes)])
-    return Done(
-        len(rows),
-        partition.n_groups,
-        int(partition.sizes.min()),
-        int(partition.sizes.max()),
-        [part.sse for part in loss.attributes],
-        [part.sst for part in loss.attributes],
-        {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")},
-    )
+            part = partition.labels[start : start + together]
+            writer.write([rows[start : start + together], *(values[part] for values in codes)])
+    return Lost([part.sse for part in loss.attributes], [part.sst for part in loss.attributes])
+
+
+def space_of(block: Path, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Space]:
+    """The rows of a block in the input, and its points."""
+    rows, *stored = whole(block, names_of(len(columns)))
+    attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
+    return rows, Space(attributes, points_of(attributes, len(rows)))
 
 
 def read_together(blocks: int, m: int) -> int:

@@ -13,6 +13,10 @@ from shoal.errors import ShoalError
 FLOOR = 512_000_000
 """Below this nothing can be done: Python and the libraries alone take two thirds of it."""
 
+DEFAULT = 4_000_000_000
+"""Tables that would take more are streamed, where no limit is given. It is a constant, not a share of what is
+free: the same table with the same settings is cut into the same blocks, whatever else runs."""
+
 BASE = 330_000_000  # Python, the libraries and their compiled code
 PASSING = 100_000_000  # what the records take that are being read or written
 IN_MEMORY = 12  # bytes that a table takes in memory for each byte of its file, read, grouped and written
@@ -24,9 +28,9 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 
 def bytes_of(memory: str | int | None) -> int:
-    """A limit such as "1GB" or "800 MB" in bytes; half of what is free where there is none."""
+    """A limit such as "1GB" or "800 MB" in bytes; the default where there is none."""
     if memory is None:
-        return max(FLOOR, free_memory() // 2)
+        return DEFAULT
     found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
     if isinstance(memory, bool) or not found:
         raise ShoalError(f'memory is given as "1GB" or "800MB", or in bytes, not {memory!r}')
@@ -48,6 +52,42 @@ def free_memory() -> int:
     with suppress(OSError, ValueError):  # no container, or one without a limit
         free.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
     return max(0, min(free))
+
+
+def resident_memory() -> int:
+    """What this process holds already; 0 where the system does not say."""
+    with suppress(OSError, IndexError, ValueError, AttributeError):
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+class NoRoomError(ShoalError):
+    """There is less memory free than a table needs."""
+
+
+def check_free(needed: int, what: str, cure: str) -> None:
+    """An error before any work starts, where so much memory cannot be had."""
+    free = free_memory() + resident_memory()
+    if needed > free:
+        raise NoRoomError(
+            f"{what} needs about {in_gigabytes(needed)} of memory and {in_gigabytes(free)} can be had now; {cure}"
+        )
+
+
+def in_gigabytes(size: int) -> str:
+    """A size to read."""
+    return f"{size / 10**9:.2g} GB" if size >= 10**9 else f"{size / 10**6:.0f} MB"
+
+
+def check_room(path: Path) -> None:
+    """Whether a file can be anonymized in memory now."""
+    if path.is_file():
+        check_free(
+            size_in_memory(path),
+            path.name,
+            'give --memory 512MB or more (in Python memory="512MB"), which streams it in blocks, or make memory '
+            "free; the same release needs the same --memory again, because other blocks have other groups",
+        )
 
 
 def available_memory() -> int:
@@ -83,6 +123,11 @@ def records_within(memory: int, m: int) -> int:
     return (memory - BASE - PASSING) // (RECORD + COORDINATE * m)
 
 
+def size_in_blocks(records: int, m: int, blocks: int) -> int:
+    """What it takes to anonymize so many records of m quasi-identifiers in blocks."""
+    return BASE + PASSING + (RECORD + COORDINATE * m) * -(-records // blocks)
+
+
 def blocks_for(records: int, m: int, k: int, memory: int) -> int:
     """How many blocks to cut a table into: a power of two, so that a little more memory changes nothing."""
     most = records_within(memory, m)
@@ -90,7 +135,7 @@ def blocks_for(records: int, m: int, k: int, memory: int) -> int:
     while -(-records // blocks) > most:
         blocks *= 2
     if blocks > 1 and records // blocks < 2 * k:
-        needed = BASE + PASSING + (RECORD + COORDINATE * m) * min(records, 4 * k)
+        needed = size_in_blocks(min(records, 4 * k), m, 1)
         raise ShoalError(
             f"groups of {k} need blocks of at least {2 * k} records, more than the memory holds; "
             f"give it {-(-needed // 10**8) / 10:g}GB"

@@ -5,11 +5,14 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import fsum
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from shoal.digits import Digits, checked_digits, digits_asked, digits_used, total_of
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, current_umask, flush_to_disk, move
@@ -17,7 +20,7 @@ from shoal.manifest import Manifest, described, described_release, file_of, mani
 from shoal.measures import InformationLoss, Untouched, given_away
 from shoal.measures.loss import AttributeLoss
 from shoal.methods import Microaggregator, Progress
-from shoal.numeric import Aggregate
+from shoal.numeric import Aggregate, Numbers
 from shoal.parameters import Flag, Maybe, Seed, Whole
 from shoal.pipeline import anonymize, check_k, checked_method, give_seed, heed, settings_of, warn_of
 from shoal.privacy import Anonymity
@@ -25,9 +28,19 @@ from shoal.quantities import finding_of, warn_of_quantities
 from shoal.release import dialect_for, other_records, refuse_small
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut
+from shoal.stream.columns import Column
 from shoal.stream.counting import Buckets, count
-from shoal.stream.groups import Done, group, read_together
-from shoal.stream.memory import blocks_for, bytes_of, give_back, size_in_memory
+from shoal.stream.groups import Done, Lost, group, read_together, release
+from shoal.stream.memory import (
+    NoRoomError,
+    blocks_for,
+    bytes_of,
+    check_free,
+    check_room,
+    give_back,
+    size_in_blocks,
+    size_in_memory,
+)
 from shoal.stream.passes import Passes
 from shoal.stream.scan import only, scaled, scan, settle
 from shoal.stream.source import Input, look, stamp
@@ -92,6 +105,7 @@ def anonymize_file(
     weights: Mapping[str, float] | None = None,
     aggregate: Aggregate = "mean",
     exact: bool = False,
+    digits: Digits = None,
     random_state: int | None = None,
     strict: bool = False,
     memory: str | int | None = None,
@@ -111,11 +125,12 @@ def anonymize_file(
     ----------
     path, output : paths of CSV, Parquet or Arrow files
         What comes in, and where the release goes; its manifest is written beside it.
-    k, quasi_identifiers, confidential, identifiers, method, scaling, weights, aggregate, exact, random_state,
-    strict
+    k, quasi_identifiers, confidential, identifiers, method, scaling, weights, aggregate, exact, digits,
+    random_state, strict
         As for `anonymize`.
     memory : str or int
-        The most memory to use, such as "1GB"; half of what is free by default, and 512 MB at least.
+        The most memory to use, such as "1GB"; 4 GB by default, and 512 MB at least. Whether the table is streamed
+        and in how many blocks follows from this and the table, never from what is free; too little is an error.
     blocks : int
         How many blocks to cut the records into, whatever the memory; a manifest says how many there were.
     overwrite : bool
@@ -143,14 +158,15 @@ def anonymize_file(
     model = checked_method(method, k, aggregate, exact)
     seed = Seed().check("random_state", random_state)
     roles = Roles.of(quasi_identifiers, confidential, identifiers)
+    asked = checked_digits(digits, roles.quasi_identifiers, exact)
     format_of(target)
     if source.exists() and target.exists() and target.samefile(source):
         raise ShoalError(f"{target} is the input; choose another name for what is written")
     if blocks is None and fits(source, target, limit):
         given: dict[str, Any] = {"scaling": scaling, "weights": weights, "aggregate": aggregate, "exact": exact}
-        given |= {"random_state": seed, "strict": strict, "progress": progress}
+        given |= {"digits": asked, "random_state": seed, "strict": strict, "progress": progress}
         return in_memory(source, target, model, roles, said, overwrite, given)
-    settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, seed, strict)
+    settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, asked, seed, strict)
     stream = Stream(source.resolve(), target, model, roles, settings, said, memory, limit, blocks)
     with shown_progress(progress, "anonymizing") as report:
         return stream.run(overwrite, report)
@@ -173,14 +189,15 @@ def in_memory(
 ) -> FileRelease:
     """The same for a table that fits into memory."""
     check_target(target, overwrite)
-    release = anonymize(read(source, **said.given()), method=model, **asdict(roles), **settings)
-    verification = release.write(target, overwrite)
-    sizes = release.partition.sizes
+    check_room(source)
+    made = anonymize(read(source, **said.given()), method=model, **asdict(roles), **settings)
+    verification = made.write(target, overwrite)
+    sizes = made.partition.sizes
     return FileRelease(
         target,
-        release.manifest,
-        release.loss,
-        len(release.original),
+        made.manifest,
+        made.loss,
+        len(made.original),
         len(sizes),
         (int(sizes.min()), int(sizes.max())),
         verification.k,
@@ -213,24 +230,31 @@ class Stream:
             with work.locked():
                 source = self._begun(work, passes, overwrite)
                 try:
-                    release = self._all(work, source, passes)
-                except ShoalError:
-                    work.clear()
+                    made = self._all(work, source, passes)
+                except ShoalError as error:
+                    if not (isinstance(error, NoRoomError) and work.reached("scanned")):
+                        work.clear()
                     raise
                 self._move(work, overwrite or moving)
                 passes.end()
-                return release
+                return made
         except OSError as error:
             raise disk_error(self.target, error) from error
 
     def _all(self, work: Work, source: Input, passes: Passes) -> FileRelease:
         if not work.reached("scanned"):
             self._scan(work, source, passes)
+        else:
+            again = "make memory free and run the same command again, it goes on from here"
+            self._check_free(work.state["records"], work.state["blocks"], again)
         give_back()
         if not work.reached("cut"):
             self._cut(work, passes)
         give_back()
-        return self._write(work, source, self._group(work, passes), passes)
+        done = self._group(work, passes)
+        columns = self._rounded(work, done)
+        lost = self._release(work, columns, passes)
+        return self._write(work, source, columns, done, lost, passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Input:
         """The input, looked at now or earlier; earlier work is gone on with if it was the same."""
@@ -287,14 +311,17 @@ class Stream:
         heed(left, self.settings["strict"])
         blocks = self.asked or blocks_for(found.records, len(names), self.model.k, self.limit)
         blocks = max(1, min(blocks, found.records // (2 * self.model.k)))
+        self._check_free(found.records, blocks, "give a smaller --memory, or more blocks, or make memory free")
         step = passes.begin("settle")
         columns = settle(found, weights, raw, numbers, lambda done, total: step(done, 2 * total))
+        for column in columns:
+            digits_asked(column.name, numbers_of(column), self.settings["digits"]["asked"])
         raw.unlink()
         give_back()
         spilled = zip(columns, names_of(len(columns))[1:], strict=True)
         with opened(numbers) as file:
             columns = [scaled(c, self.settings["scaling"], file, name, blocks == 1) for c, name in spilled]
-        warn_of([column.name for column in columns if column.is_constant], self.model.k)
+        warn_of([column.name for column in columns if column.is_constant], self.model.k, self.settings["exact"])
         spilled = zip(columns, names_of(len(columns))[1:], strict=True)
         warn_of_quantities(
             (c.name, finding_of(c.name, map(c.numbers, only(numbers, name)))) for c, name in spilled
@@ -339,39 +366,80 @@ class Stream:
         work.save(stage="cut")
         numbers.unlink(missing_ok=True)
 
+    def _check_free(self, records: int, blocks: int, cure: str) -> None:
+        needed = size_in_blocks(records, len(self.roles.quasi_identifiers), blocks)
+        check_free(needed, f"{self.source.name}, streamed in {blocks} block{'s' if blocks > 1 else ''},", cure)
+
     def _group(self, work: Work, passes: Passes) -> list[Done]:
+        """The groups of every block; its numbers stay, to be released when all spreads are known."""
         step, columns = passes.begin("group"), work.columns()
         found, before = [], 0
         records = work.state["records"]
         for number in range(work.state["blocks"]):
-            done = work.done(number)
-            block, target = work.path(f"block-{number}.parquet"), work.path(f"released-{number}.parquet")
+            done, target = work.done(number), work.path(f"labels-{number}.npy")
             if done is None:
                 done = group(
-                    block,
+                    work.path(f"block-{number}.parquet"),
                     number,
                     target,
                     columns,
                     self.model,
                     self.settings["aggregate"],
-                    self.settings["exact"],
-                    read_together(work.state["blocks"], len(columns)),
                     lambda part, _, before=before: step(before + part, records),  # type: ignore[misc]
                 )
                 work.finish(number, done, target)
                 give_back()
-            block.unlink(missing_ok=True)
             before += done.records
             step(before, records)
             found.append(done)
         return found
 
-    def _write(self, work: Work, source: Input, done: list[Done], passes: Passes) -> FileRelease:
+    def _rounded(self, work: Work, done: list[Done]) -> list[Column]:
+        """The columns with the digits that the groups of all blocks justify."""
+        columns = work.columns()
+        if self.settings["exact"]:
+            self.settings["digits"]["used"] = {}
+            return columns
+        squares = {c.name: total_of([block.squares[i] for block in done]) for i, c in enumerate(columns)}
+        numbers = {column.name: numbers_of(column) for column in columns}
+        asked = self.settings["digits"]["asked"]
+        used = digits_used(numbers, squares, work.state["records"], self.model.k, asked)
+        self.settings["digits"]["used"] = used
+        return [replace(column, digits=used.get(column.name)) for column in columns]
+
+    def _release(self, work: Work, columns: list[Column], passes: Passes) -> list[Lost]:
+        """The numbers that the records of every block are released with."""
+        step, found = passes.begin("release"), []
+        blocks = work.state["blocks"]
+        for number in range(blocks):
+            lost, target = work.lost(number), work.path(f"released-{number}.parquet")
+            made_from = work.path(f"block-{number}.parquet"), work.path(f"labels-{number}.npy")
+            if lost is None:
+                together = read_together(blocks, len(columns))
+                aggregate, exact = self.settings["aggregate"], self.settings["exact"]
+                lost = release(*made_from, target, columns, self.model.k, aggregate, exact, together)
+                work.finish(number, lost, target)
+                give_back()
+            for path in made_from:
+                path.unlink(missing_ok=True)
+            step(number + 1, blocks)
+            found.append(lost)
+        return found
+
+    def _write(
+        self,
+        work: Work,
+        source: Input,
+        columns: list[Column],
+        done: list[Done],
+        lost: list[Lost],
+        passes: Passes,
+    ) -> FileRelease:
         """Write the release, read it back, and describe it."""
         kind, path = format_of(self.target), work.path(self.target.name)
         dialect = dialect_for(self.target, source.dialect) if kind == "csv" else None
         blocks = [work.path(f"released-{number}.parquet") for number in range(len(done))]
-        columns, state = work.columns(), work.state
+        state = work.state
         writer = Writer(
             source, self.roles, columns, self.settings["exact"], state["types"], state["returns"], blocks
         )
@@ -379,7 +447,7 @@ class Stream:
         flush_to_disk(path)
         give_back()
         written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
-        loss = loss_of(columns, done)
+        loss = loss_of(columns, lost)
         model = self.model
         counts = {"records": state["records"], "groups": sum(block.groups for block in done)}
         if len(done) > 1:
@@ -441,12 +509,17 @@ def different(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return [name for name in new if old.get(name) != new[name]]
 
 
-def loss_of(columns: list[Any], done: list[Done]) -> InformationLoss:
+def numbers_of(column: Column) -> Numbers:
+    """A column without its records."""
+    return column.numbers(np.zeros(0, np.int64 if column.units else np.float64))
+
+
+def loss_of(columns: list[Column], lost: list[Lost]) -> InformationLoss:
     """The loss of all blocks together."""
     parts = []
     for number, column in enumerate(columns):
-        sse = fsum(block.sse[number] for block in done)
-        sst = done[0].sst[number] if len(done) == 1 else column.sst
+        sse = fsum(block.sse[number] for block in lost)
+        sst = lost[0].sst[number] if len(lost) == 1 else column.sst
         parts.append(AttributeLoss(column.name, column.weight, sse, sst))
     return InformationLoss(tuple(parts))
 
@@ -466,8 +539,8 @@ def disk_error(target: Path, error: OSError) -> ShoalError:
     """The disk does not do what it should."""
     if error.errno == errno.ENOSPC:
         return ShoalError(
-            f"the disk of {target} is full: streaming needs about twice the size of the input beside the output; "
-            "make room and run the same command again, it goes on from here"
+            f"the disk of {target} is full: streaming needs up to twice the size of a CSV input there, and up to "
+            "four times that of a Parquet file; make room and run the same command again, it goes on from here"
         )
     return ShoalError(f"cannot write {target}: {error.strerror or error}")
 

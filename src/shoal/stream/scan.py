@@ -103,7 +103,7 @@ def scan(source: Input, roles: Roles, target: Format, path: Path, progress: Prog
 def scan_once(
     source: Input, roles: Roles, target: Format, path: Path, as_floats: frozenset[str], progress: Progress
 ) -> Scan:
-    """One reading; columns of text that hold exponents must be known beforehand."""
+    """One reading; columns of text that hold exponents or many digits must be known beforehand."""
     names = roles.quasi_identifiers
     kept = [name for name in source.columns if name not in roles.identifiers]
     from_csv = source.format == "csv"
@@ -130,6 +130,8 @@ def scan_once(
     finally:
         if writer is not None:
             writer.__exit__()
+    for fact in facts:
+        fact.check()
     return Scan(done, facts, {name: found.type for name, found in types.items()}, bool(returns))
 
 
@@ -180,8 +182,8 @@ def with_decimals(column: Column, chunks: Callable[[], Iterator[Float]]) -> Colu
     decimals = decimals_of(column, chunks)
     if decimals is None:
         return column
-    origin = min(int(np.rint(values * 10.0**decimals).min()) for values in chunks())
-    return replace(column, units=True, decimals=decimals, origin=origin, largest=None)
+    low, high = (int(np.rint(end * 10.0**decimals)) for end in column.ends or (0.0, 0.0))
+    return replace(column, units=True, decimals=decimals, origin=low, highest=high - low, ends=None)
 
 
 class Shifts:

@@ -12,7 +12,7 @@ from typing import Any
 from shoal.errors import ShoalError
 from shoal.files.atomic import flush_to_disk
 from shoal.stream.columns import Column
-from shoal.stream.groups import Done
+from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
 
 VERSION = 2
@@ -77,7 +77,16 @@ class Work:
 
     def columns(self) -> list[Column]:
         """The quasi-identifiers, once they were read."""
-        return [Column(**{**column, "spelling": tuple(column["spelling"])}) for column in self.state["columns"]]
+        return [
+            Column(
+                **{
+                    **column,
+                    "spelling": tuple(column["spelling"]),
+                    "ends": column["ends"] and tuple(column["ends"]),
+                }
+            )
+            for column in self.state["columns"]
+        ]
 
     def keep_columns(self, columns: list[Column]) -> list[dict[str, Any]]:
         """The other way round."""
@@ -89,15 +98,18 @@ class Work:
 
     def done(self, block: int) -> Done | None:
         """What is known of a block, if it was grouped."""
-        try:
-            return Done(**json.loads(self.path(f"done-{block}.json").read_text()))
-        except FileNotFoundError:
-            return None
+        found = read_whole(self.path(f"done-{block}.json"))
+        return None if found is None else Done(**found)
 
-    def finish(self, block: int, done: Done, numbers: Path) -> None:
-        """A block was grouped, and its numbers are on the disk."""
-        flush_to_disk(numbers)
-        write_whole(self.path(f"done-{block}.json"), asdict(done))
+    def lost(self, block: int) -> Lost | None:
+        """What a block has lost, if its numbers were released."""
+        found = read_whole(self.path(f"lost-{block}.json"))
+        return None if found is None else Lost(**found)
+
+    def finish(self, block: int, found: Done | Lost, made: Path) -> None:
+        """A block was grouped or its numbers were released, and what was made is on the disk."""
+        flush_to_disk(made)
+        write_whole(self.path(f"{type(found).__name__.lower()}-{block}.json"), asdict(found))
 
     def _load(self) -> dict[str, Any]:
         try:
@@ -113,6 +125,14 @@ def write_whole(path: Path, content: Any) -> None:
     part.write_text(json.dumps(content))
     flush_to_disk(part)
     part.replace(path)
+
+
+def read_whole(path: Path) -> Any:
+    """What was written so, or None."""
+    try:
+        return json.loads(path.read_text())
+    except FileNotFoundError:
+        return None
 
 
 def lock(file: Any, folder: Path) -> None:
