@@ -1,9 +1,9 @@
 """Shoal: k-anonymous microaggregation. Publish the table, and hide every person in a shoal of at least k."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing takes longer to import than the rest, and an interrupt meanwhile cannot be caught
 if TYPE_CHECKING:
+    from typing import Any
+
     from shoal.allocation import Allocation, allocate
     from shoal.bounds import Bounding, LowerBound, lower_bound
     from shoal.certificate import Certificate, certify
@@ -124,9 +124,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name not in _HOMES:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    from importlib import import_module
+
     found = getattr(import_module(_HOMES[name]), name)
     globals()[name] = found
     return found

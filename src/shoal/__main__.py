@@ -1,5 +1,11 @@
 """`python -m shoal` is the command `shoal`."""
 
-from shoal.cli import main
+try:
+    from shoal.entry import main
+except KeyboardInterrupt:  # from here on `main` sees to it
+    import os
+
+    os.write(2, b"shoal: interrupted; nothing was left half written\n")
+    os._exit(130)
 
 main()

@@ -1,16 +1,16 @@
 """The command line: parse, call the library, print. Heavy imports wait until a command runs."""
 
 import json
+import logging
 import os
-import shutil
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from shoal.entry import StoppedError, is_closed, signalled, words_on
 from shoal.errors import ShoalError
 from shoal.options import (
     ColumnNames,
@@ -28,13 +28,16 @@ from shoal.options import (
 )
 from shoal.parameters import Maybe, Number, Whole
 from shoal.terminal import (
+    checked_output,
     collected_warnings,
+    complain,
     print_inspection,
     print_result,
     print_summary,
     print_table,
     progress_bar,
     prove,
+    write_release,
 )
 
 if TYPE_CHECKING:
@@ -210,9 +213,7 @@ def anonymize(
             release = run(source, progress=progress, **settings)
         if certificate is not None:
             prove(release, certificate, quiet or as_json)
-        verification = write_release(release, output, overwrite)
-        if report is not None:
-            release.report(report, overwrite)
+        verification = write_release(release, output, overwrite, report)
     say = sys.stderr if output == "-" else sys.stdout
     if as_json:
         print(json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say)
@@ -267,8 +268,8 @@ def stream(
             with progress_bar(quiet or as_json, "anonymizing") as progress:
                 given: dict[str, Any] = {"memory": memory, "overwrite": overwrite, "progress": progress}
                 release = anonymize_file(file, output, blocks=blocks, **(given | settings | dialect))
-        except KeyboardInterrupt:
-            raise PausedError from None
+        except (KeyboardInterrupt, StoppedError) as stop:
+            raise PausedError(stop) from None
     if as_json:
         said = {"output": output, "report": None, "verified_k": release.verified_k, "warnings": noted}
         print(json.dumps(said | {"manifest": release.manifest}, indent=2, default=str))
@@ -281,7 +282,11 @@ def is_moving(output: str) -> bool:
     """Whether an earlier run was killed while it gave its finished files their names."""
     from shoal.stream.work import Work
 
-    return output != "-" and Work(Path(output)).stage == "moving"
+    if output == "-":
+        return False
+    work = Work(Path(output))
+    work.sweep()
+    return work.stage == "moving"
 
 
 def check_repeated(expected: "Recipe | None", manifest: dict[str, Any]) -> None:
@@ -443,31 +448,39 @@ class FailedError(Exception):
 class PausedError(Exception):
     """Interrupted, with work on the disk that the same command goes on with."""
 
+    def __init__(self, stop: BaseException) -> None:
+        super().__init__()
+        self.stop = stop
+
 
 def main() -> NoReturn:
     """Run the command line; whatever goes wrong is said in one line, without a traceback."""
+    logging.getLogger().addHandler(logging.NullHandler())  # no library speaks in between
     try:
-        status = app(standalone_mode=False) or 0
+        with collected_warnings(show=True):
+            status = app(standalone_mode=False) or 0
         sys.stdout.flush()
         if status == INTERRUPTED:  # typer turns an interrupt into a status
             raise KeyboardInterrupt
+        status = checked_output(status)
     except FailedError as error:
         status = complain(str(error), 1)
     except ShoalError as error:
         status = complain(str(error), 2)
     except typer.TyperException as error:
         status = complain(error.format_message(), 2)
-    except PausedError:
-        status = complain(
-            "interrupted; nothing was left half written, and the same command goes on from here", INTERRUPTED
-        )
-    except (KeyboardInterrupt, typer.Abort):
-        status = complain("interrupted; nothing was left half written", INTERRUPTED)
+    except PausedError as paused:
+        words, status = words_on(paused.stop)
+        complain(f"{words}, and the same command goes on from here", status)
+    except (KeyboardInterrupt, StoppedError, typer.Abort) as stop:
+        status = complain(*words_on(stop))
     except OSError as error:
         status = complain(f"{error.strerror or error}", 2)
     except MemoryError:
         status = complain("out of memory; try --memory 1GB, which streams a large table, or fewer records", 2)
     except Exception as error:
+        if (asked := signalled()) is not None:  # half of an import, for one, gives errors of all kinds
+            sys.exit(complain(*words_on(asked)))
         if os.environ.get("SHOAL_DEBUG"):
             raise
         status = complain(
@@ -476,12 +489,6 @@ def main() -> NoReturn:
             70,
         )
     sys.exit(status)
-
-
-def complain(message: str, status: int) -> int:
-    """One line on standard error."""
-    print(f"shoal: {' '.join(message.split())}", file=sys.stderr)
-    return status
 
 
 def whole_k(text: str) -> int:
@@ -546,37 +553,25 @@ def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:
 def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) -> None:
     """Whether everything can be written, before any work is done."""
     from shoal.files import format_of
-    from shoal.files.atomic import check_target
+    from shoal.files.atomic import check_target, remove_leftovers
     from shoal.manifest import manifest_path
 
+    if output == "-" and is_closed("stdout"):
+        raise ShoalError("standard output is closed; name a file for the release, for example -o safe.csv")
+    pages = [report] if report else []
+    if output != "-" and Path(output).name:
+        remove_leftovers([*pages, manifest_path(Path(output)), Path(output)])
     if str(report) == "-":
         raise ShoalError("the report goes to a file, not to standard output; name one")
     if report is not None and report.resolve() == Path(output).resolve():
         raise ShoalError(f"{report} is both the release and the report; choose another name for one")
-    for target in [*([] if output == "-" else [Path(output)]), *([report] if report else [])]:
+    for target in [*([] if output == "-" else [Path(output)]), *pages]:
         if file != "-" and target.is_file() and Path(file).exists() and target.samefile(file):
             raise ShoalError(f"{target} is the input; choose another name for what is written")
         check_target(target, overwrite)
     if output != "-":
         format_of(Path(output))
         check_target(manifest_path(Path(output)), overwrite)
-
-
-def write_release(release: "Release", output: str, overwrite: bool) -> "Verification":
-    """Write to a file, or verify in a temporary one and then copy to standard output."""
-    if output != "-":
-        return release.write(output, overwrite)
-    source = release.original.source
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"release.{source.format if source else 'csv'}"
-        verification = release.write(path)
-        try:
-            with path.open("rb") as file:
-                shutil.copyfileobj(file, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:  # whoever reads it has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return verification
 
 
 def summary(

@@ -21,7 +21,7 @@ from shoal.certificate import Certificate, certify
 from shoal.common import CommonValues
 from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.files import Dialect, atomically, format_of, write
-from shoal.files.atomic import check_target
+from shoal.files.atomic import check_target, naming, together
 from shoal.files.write import write_csv
 from shoal.manifest import Manifest, manifest_path
 from shoal.measures import InformationLoss
@@ -94,17 +94,25 @@ class Release:
         """Made anew for each use: whoever changes `table` changes their copy."""
         return self.original.replaced(self.common, self.labels, self.exact)
 
-    def write(self, path: str | os.PathLike[str], overwrite: bool = False) -> Verification:
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        overwrite: bool = False,
+        report: str | os.PathLike[str] | None = None,
+    ) -> Verification:
         """Write the release and, beside it, its manifest; returns what was verified on the bytes.
 
         The format follows from the name: .csv, .csv.gz, .tsv, .parquet or .arrow. The file appears whole,
-        after it was read back and found k-anonymous, or not at all.
+        after it was read back and found k-anonymous, or not at all. With `report`, the report is written too;
+        the three files appear together or not at all.
         """
         target = Path(path)
         check_target(target, overwrite)
-        beside = manifest_path(target)
-        self._refuse_input(target)
-        with atomically(beside, overwrite) as described, atomically(target, overwrite) as temporary:
+        pages = [] if report is None else [Path(report)]
+        for each in (*pages, target):
+            self._refuse_input(each)
+        refuse_same(pages, target)
+        with together([*pages, manifest_path(target), target], overwrite) as (*drawn, described, temporary):
             dialect = self._write_to(temporary, target)
             verification = self._verified(temporary, target, dialect)
             output = {
@@ -115,7 +123,10 @@ class Release:
                 "verified_k": verification.k,
             } | ({"dialect": asdict(dialect)} if dialect else {})
             text = json.dumps(self.manifest | {"output": output}, indent=2, ensure_ascii=False)
-            described.write_text(text + "\n", encoding="utf-8")
+            with naming(manifest_path(target)):
+                described.write_text(text + "\n", encoding="utf-8")
+            for page, draft in zip(pages, drawn, strict=True):
+                self._draw(draft, page)
         self.manifest["output"] = output
         return verification
 
@@ -142,13 +153,18 @@ class Release:
 
         It describes the original data too, so it is for the owner of the table, not for publication.
         """
-        from shoal.report.page import render
-
         target = Path(path)
         self._refuse_input(target)
         with atomically(target, overwrite) as temporary:
-            temporary.write_text(render(self), encoding="utf-8")
+            self._draw(temporary, target)
         return target
+
+    def _draw(self, temporary: Path, target: Path) -> None:
+        from shoal.report.page import render
+
+        text = render(self)
+        with naming(target):
+            temporary.write_text(text, encoding="utf-8")
 
     def _refuse_input(self, target: Path) -> None:
         source = self.original.source
@@ -199,6 +215,13 @@ def refuse_small(found: int, k: int) -> None:
 def other_records() -> ShoalError:
     """A file that does not hold what was written is never released."""
     return ShoalError("the file as written reads back with other columns or records; it was not released")
+
+
+def refuse_same(pages: Sequence[Path], target: Path) -> None:
+    """The report has a name of its own."""
+    for page in pages:
+        if page.resolve() in (target.resolve(), manifest_path(target).resolve()):
+            raise ShoalError(f"{page} is both the release and the report; choose another name for one")
 
 
 def dialect_for(target: Path, dialect: Dialect) -> Dialect:

@@ -1,17 +1,20 @@
-"""What the command line shows on a terminal: warnings, progress, results and tables."""
+"""What the command line shows, on a terminal or elsewhere: warnings, progress, results and tables."""
 
 import ctypes
 import os
 import shlex
+import shutil
 import sys
+import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from shoal.entry import lost_output
 from shoal.errors import ShoalError, ShoalWarning
 
 if TYPE_CHECKING:
@@ -58,6 +61,10 @@ def aside(wanted: bool) -> Iterator[None]:
         os.close(kept)
 
 
+FIRST_LINE, SECOND_LINE, LATER_LINES = 10.0, 30.0, 60.0
+"""Seconds until the first line, then until the second, and between all others, where there is no terminal."""
+
+
 class Bar:
     """A bar that work reports to, and that says what the work says of itself."""
 
@@ -74,12 +81,55 @@ class Bar:
         self._bar.update(self._task, description=f"{self._what}: {how}")
 
 
+class Lines:
+    """The same where there is no terminal: a line now and then, the first one after ten seconds."""
+
+    def __init__(self, what: str, clock: Callable[[], float] = monotonic) -> None:
+        self._what, self._clock = what, clock
+        self._began = clock()
+        self._next = self._began + FIRST_LINE
+        self._share: float | None = None
+        self._how = ""
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much is done."""
+        self._share = done / total if total else None
+        self._tell()
+
+    def say(self, how: str) -> None:
+        """Keep how it stands for the next line."""
+        self._how = how
+        self._tell()
+
+    def _tell(self) -> None:
+        now = self._clock()
+        if now < self._next:
+            return
+        first = self._next == self._began + FIRST_LINE
+        self._next = now + (SECOND_LINE if first else LATER_LINES)
+        share = "" if self._share is None else f"{100 * self._share:.0f} %"
+        state = ", ".join(part for part in (self._how, share) if part)
+        print(f"shoal: {self._what}: {state} after {duration(now - self._began)}", file=sys.stderr)
+
+
+def duration(seconds: float) -> str:
+    """A time in words, in no more than two units."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 @contextmanager
-def progress_bar(hidden: bool, what: str = "grouping records", alone: bool = False) -> Iterator[Bar | None]:
-    """A bar with the time left on a terminal, nothing in a pipe; `alone` keeps standard output for the release."""
+def progress_bar(
+    hidden: bool, what: str = "grouping records", alone: bool = False
+) -> Iterator[Bar | Lines | None]:
+    """A bar with the time left on a terminal, lines elsewhere; `alone` keeps standard output for the release."""
     if hidden or not sys.stderr.isatty():
         with aside(alone):
-            yield None
+            yield None if hidden else Lines(what)
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -175,6 +225,51 @@ def prove(release: "Release", seconds: float, hidden: bool) -> None:
                 bar.say(str(Certificate(release.partition.sse, bound)))
 
         release.certificate(seconds, n_jobs=os.cpu_count() or 1, progress=report)
+
+
+def write_release(release: "Release", output: str, overwrite: bool, report: Path | None) -> "Verification":
+    """Write to files, or verify in a temporary one and then copy to standard output."""
+    if output != "-":
+        return release.write(output, overwrite, report)
+    from shoal.files import atomically
+
+    source = release.original.source
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        path = Path(folder) / f"release.{source.format if source else 'csv'}"
+        verification = release.write(path, report=Path(folder) / "report.html" if report else None)
+        if report is not None:
+            page = stack.enter_context(atomically(report, overwrite))
+            shutil.copyfile(path.with_name("report.html"), page)
+        send(path)
+    return verification
+
+
+def send(path: Path) -> None:
+    """Copy a file to standard output."""
+    try:
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # whoever reads it has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    lost = lost_output()
+    if lost is not None and not isinstance(lost, BrokenPipeError):
+        raise ShoalError(f"cannot write the release to standard output: {lost.strerror}")
+
+
+def checked_output(status: int) -> int:
+    """The exit status, given what became of standard output; whoever closes a pipe has seen enough."""
+    lost = lost_output()
+    if status or lost is None or isinstance(lost, BrokenPipeError):
+        return status
+    return complain(f"cannot write to standard output: {lost.strerror}; what goes to files was written", 2)
+
+
+def complain(message: str, status: int) -> int:
+    """One line on standard error."""
+    print(f"shoal: {' '.join(message.split())}", file=sys.stderr)
+    return status
 
 
 def print_summary(

@@ -1,12 +1,20 @@
-"""Writing a file whole or not at all: under a temporary name beside it, then moved into place."""
+"""Writing files whole or not at all: under temporary names beside their places, then moved there."""
 
 import os
+import re
+import signal
 import tempfile
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
 
 from shoal.errors import ShoalError
+
+PATIENCE = 2.0
+"""Seconds to wait for another run to give its files their names; somebody else may lock a folder for longer."""
 
 
 def check_target(path: Path, overwrite: bool) -> None:
@@ -36,23 +44,54 @@ def atomically(path: Path, overwrite: bool = False) -> Iterator[Path]:
 
     Whatever happens, even a kill, `path` is either what it was before or the whole new file.
     """
-    check_target(path, overwrite)
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise ShoalError(f"cannot write {path}: {error.strerror}") from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    with together([path], overwrite) as (temporary,):
         yield temporary
-        flush_to_disk(temporary)
-        temporary.chmod(0o666 & ~current_umask())
-        move(temporary, path, overwrite)
-    except OSError as error:
-        raise ShoalError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+@contextmanager
+def together(paths: Sequence[Path], overwrite: bool = False) -> Iterator[list[Path]]:
+    """The same for several files: all of them appear when the block ends well, and none when it does not.
+
+    The last one gets its name last: where it stands, the others stand. A kill between two names leaves some
+    without the last one; the next run on the same paths removes them, and the temporary files of killed runs.
+    """
+    remove_leftovers(paths)
+    for path in paths:
+        check_target(path, overwrite)
+    parts: list[tuple[Path, int]] = []
+    try:
+        for path in paths:
+            with undisturbed(), naming(path):
+                parts.append(new_part(path))
+        with naming(paths[-1]):
+            yield [part for part, _ in parts]
+        give_names([part for part, _ in parts], paths, overwrite)
     finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
+        with undisturbed():
+            for part, handle in parts:
+                with suppress(OSError):
+                    part.unlink()
+                os.close(handle)
+
+
+def give_names(made: Sequence[Path], paths: Sequence[Path], overwrite: bool) -> None:
+    """Give finished files their names, in their order; no interrupt and no other run comes between two names."""
+    with undisturbed():
+        for part, path in zip(made, paths, strict=True):
+            with naming(path):
+                flush_to_disk(part)
+                part.chmod(0o666 & ~current_umask())
+        given: list[Path] = []
+        try:
+            with alone_in(paths[-1].parent):
+                for part, path in zip(made, paths, strict=True):
+                    with naming(path):
+                        move(part, path, overwrite)
+                    given.append(path)
+        except BaseException:
+            for path in [] if overwrite else given:
+                path.unlink(missing_ok=True)
+            raise
 
 
 def move(temporary: Path, path: Path, overwrite: bool) -> None:
@@ -67,6 +106,99 @@ def move(temporary: Path, path: Path, overwrite: bool) -> None:
     except OSError:  # a file system without hard links
         check_target(path, overwrite)
         temporary.replace(path)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """An error of the system in one line that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise ShoalError(f"cannot write {path}: {error.strerror or error}; nothing was written") from error
+
+
+def new_part(path: Path) -> tuple[Path, int]:
+    """A temporary file beside `path`, locked for as long as its handle is open."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        lock(handle)
+        if os.fstat(handle).st_nlink:
+            return Path(name), handle
+        os.close(handle)  # another run took it for a leftover before it was locked
+
+
+def remove_leftovers(paths: Sequence[Path]) -> None:
+    """Remove what a killed run has left: its temporary files, and names that it gave before it gave the last.
+
+    A leftover is a temporary file that nobody has locked. A file that is one and the same with a leftover got its
+    name from the killed run.
+    """
+    complete = os.path.lexists(paths[-1])
+    for path in paths:
+        for part in parts_of(path):
+            with suppress(OSError), part.open("rb") as file:
+                if lock(file.fileno()):
+                    if not complete and path.exists() and path.samefile(part):
+                        path.unlink()
+                    part.unlink()
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The temporary files for `path`, of all runs."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.part")
+    try:
+        return [part for part in path.parent.iterdir() if pattern.fullmatch(part.name)]
+    except OSError:
+        return []
+
+
+def lock(handle: int) -> bool:
+    """Lock an open file until it is closed; False if somebody else has it, or where files cannot be locked."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Names in a folder are given by one run at a time, so that the files of two runs do not mix."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # a system that cannot open folders
+        yield
+        return
+    try:
+        until = monotonic() + PATIENCE
+        while not lock(handle) and monotonic() < until:
+            sleep(0.01)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Signals that Python handles, such as Ctrl-C, wait until the block has ended."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    handlers: dict[int, Any] = {}
+    try:
+        for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM"):
+            number = getattr(signal, name, None)
+            if number is not None and callable(signal.getsignal(number)):
+                handlers[number] = signal.signal(number, lambda got, _: came.append(got))
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
 
 
 def flush_to_disk(path: Path) -> None:

@@ -79,6 +79,8 @@ def read(path: str | os.PathLike[str], **dialect: Any) -> Source:
 def contents_of(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     """The name and the bytes of a file or of standard input."""
     if str(path) == "-":
+        if sys.stdin is None:
+            raise ShoalError("standard input is closed; name a file, or send the table through a pipe")
         return "standard input", sys.stdin.buffer.read()
     path = Path(path)
     try:

@@ -2,13 +2,21 @@
 
 A division by zero gives what it gives in NumPy. A check at every division would leave a way out of each loop, and
 with it count the references to every array of a tuple on the way.
+
+Where no folder for the cache can be written, kernels are compiled without one, and a warning says so.
 """
 
+import warnings
 from collections.abc import Callable
+from functools import cache
+from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import FunctionCache, NullCache
 from numpy.typing import NDArray
+
+from shoal.errors import ShoalWarning
 
 Array = NDArray[Any]  # each kernel says which shape and type it takes
 F = TypeVar("F", bound=Callable[..., Any])
@@ -16,8 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """A kernel that Python calls; other threads go on meanwhile."""
-    jit: Any = numba.njit
-    return jit(cache=True, error_model="numpy", nogil=True)(function)
+    return compiled(function, nogil=True)
 
 
 def inner(function: F) -> F:
@@ -25,13 +32,63 @@ def inner(function: F) -> F:
 
     It gets no entry for Python, whose unpacking of a score of arrays takes longer to compile than most bodies.
     """
-    jit: Any = numba.njit
-    return jit(cache=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def folded(function: F) -> F:
     """A small step of other kernels, folded into each: a call would hand over every array of a tuple anew."""
+    return compiled(function, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def compiled(function: F, **options: bool) -> F:
+    """The function, compiled at its first call or taken from the cache."""
     jit: Any = numba.njit
-    return jit(cache=True, error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(
-        function
+    dispatcher: Any = jit(error_model="numpy", **options)(function)
+    if dispatcher is not function:  # the same function where compiling is turned off
+        dispatcher._cache = cache_of(function)
+    return dispatcher
+
+
+def cache_of(function: Callable[..., Any]) -> FunctionCache | NullCache:
+    """The function's cache beside its file or in the user's folder; none where neither can be written."""
+    try:
+        return Kept(function)  # type: ignore[no-untyped-call]
+    except RuntimeError:  # Numba has found no folder
+        return Missing()
+
+
+class Kept(FunctionCache):
+    """A cache on the disk that may fill up or vanish: what it cannot give or take is compiled anew."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Compiled code from the disk, or None."""
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except (OSError, EOFError, UnpicklingError):
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Compiled code to the disk, where that can be."""
+        try:
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+        except OSError:
+            warn_of_no_cache()
+
+
+class Missing(NullCache):
+    """No cache at all; said when the first kernel is compiled, not when it is imported."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        """Nothing is there."""
+        warn_of_no_cache()
+
+
+@cache
+def warn_of_no_cache() -> None:
+    """Say once why it takes long."""
+    warnings.warn(
+        "no folder for compiled code is writable, so every start compiles anew, which takes about a minute; "
+        "set NUMBA_CACHE_DIR to a folder that you can write",
+        ShoalWarning,
+        stacklevel=2,
     )

@@ -14,6 +14,7 @@ microaggregation for statistical disclosure control, IEEE Transactions on Knowle
 microaggregation, same journal 15 (2003) 1043-1044.
 """
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import comb, inf
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods.base import Microaggregator, Progress, on_fewer_axes
 from shoal.methods.cbfs import CBFS
 from shoal.methods.cuts import sharpen
@@ -101,11 +102,14 @@ class Optimal(Microaggregator):
         if self.seconds is None:
             refuse_hopeless(len(X), points.shape[1], self.k)
         search = Search(points, self.k, deadline, progress)
+        self.interrupted_ = False
         try:
             search.run()
         except KeyboardInterrupt:
             if search.upper == inf:
                 raise
+            self.interrupted_ = True
+            warnings.warn("interrupted: these are the best groups found so far", ShoalWarning, stacklevel=4)
         self.proven_ = search.proven
         self.gap_ = 0.0 if self.proven_ else (search.upper - search.lower) / search.upper
         sse = search.upper if self.proven_ else search.lower

@@ -17,6 +17,7 @@ conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -29,6 +30,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.errors import ShoalWarning
 from shoal.methods.base import Microaggregator, Progress, on_fewer_axes
 from shoal.methods.dba import split
 from shoal.methods.exchanges import Exchanges
@@ -157,6 +159,8 @@ class Refined(Microaggregator):
         )
         improvement.run()
         self.interrupted_ = improvement.interrupted
+        if self.interrupted_:
+            warnings.warn("interrupted: these are the best groups found so far", ShoalWarning, stacklevel=4)
         scale = 2.0 ** (2 * beyond)
         self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
         self.bounds_ = [(seconds, bound * scale) for seconds, bound in improvement.bounds]

@@ -1,5 +1,6 @@
 """Grouping a block, then the common values of its groups: as a table in memory is, by the same code."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from shoal.errors import ShoalWarning
 from shoal.manifest import Manifest, described
 from shoal.measures import information_loss
 from shoal.methods import Microaggregator, Progress
@@ -56,7 +58,11 @@ def group(
     They are released later, when the spread inside the groups of all blocks tells to how many digits.
     """
     _, space = space_of(block, columns)
-    fitted = seeded(model, number).fit(space.points, progress=progress)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "interrupted: ", ShoalWarning)
+        fitted = seeded(model, number).fit(space.points, progress=progress)
+    if getattr(fitted, "interrupted_", False):  # gone on with, the block must give the same bytes
+        raise KeyboardInterrupt
     partition = fitted.partition_
     with target.open("wb") as file:
         np.save(file, partition.labels.astype(np.int32))

@@ -15,7 +15,7 @@ import numpy as np
 from shoal.digits import Digits, checked_digits, digits_asked, digits_used, total_of
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said, format_of, read
-from shoal.files.atomic import check_target, current_umask, flush_to_disk, move
+from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.manifest import Manifest, described, described_release, file_of, manifest_path
 from shoal.measures import InformationLoss, Untouched, given_away
 from shoal.measures.loss import AttributeLoss
@@ -151,6 +151,7 @@ def anonymize_file(
 
     check_progress(progress)
     source, target = Path(path), Path(output)
+    Work(target).sweep()
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
     Flag().check("strict", strict)
@@ -223,7 +224,9 @@ class Stream:
         """All passes, or those that an earlier run has left."""
         work = Work(self.target)
         moving = work.stage == "moving"  # an earlier run was killed while it gave the files their names
-        for path in (self.target, manifest_path(self.target)):
+        paths = (manifest_path(self.target), self.target)
+        remove_leftovers(paths)
+        for path in paths:
             check_target(path, overwrite or moving)
         passes = Passes(progress, stamp(self.source)[0])
         try:
@@ -495,13 +498,11 @@ class Stream:
         return written, counted
 
     def _move(self, work: Work, overwrite: bool) -> None:
-        """Give the files their names, and forget the work."""
-        for name, path in ((self.target.name, self.target), ("manifest", manifest_path(self.target))):
-            made = work.path(name)
-            flush_to_disk(made)
-            made.chmod(0o666 & ~current_umask())
-            move(made, path, overwrite)
-        work.remove()
+        """Give the files their names, the release last, and forget the work."""
+        made = [work.path("manifest"), work.path(self.target.name)]
+        give_names(made, [manifest_path(self.target), self.target], overwrite)
+        with undisturbed():
+            work.remove()
 
 
 def different(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -4,10 +4,10 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from shoal.errors import ShoalError
 from shoal.files.atomic import flush_to_disk
@@ -58,22 +58,44 @@ class Work:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remove(self) -> None:
-        """Nothing is left to be done."""
+        """Nothing is left to be done. The state goes first: killed meanwhile, the rest is nobody's work."""
         self.state = {}
+        with suppress(OSError):
+            self.path("state.json").unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else works on this output meanwhile."""
-        try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            with (self.folder / "lock").open("w") as file:
-                lock(file, self.folder)
+        with self._lock():
+            try:
                 self.state = self._load()
                 yield
-        finally:
-            if self.folder.is_dir() and not self.state:
-                self.remove()
+            finally:
+                if not self.state:
+                    self.remove()
+
+    def _lock(self) -> IO[str]:
+        """The folder's lock file, locked; made anew where another run has just removed it with its folder."""
+        path = self.path("lock")
+        while True:
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            with suppress(FileNotFoundError):
+                file = path.open("w")
+                try:
+                    lock(file, self.folder)
+                    if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                        return file
+                except BaseException:
+                    file.close()
+                    raise
+                file.close()
+
+    def sweep(self) -> None:
+        """Remove a folder without a state that nobody works in: its run was killed at the start or at the end."""
+        if self.folder.is_dir() and not self.state:
+            with suppress(ShoalError, OSError), self.locked():
+                pass
 
     def columns(self) -> list[Column]:
         """The quasi-identifiers, once they were read."""
