@@ -13,6 +13,7 @@ import pytest
 
 import shoal
 from shoal import cli
+from shoal.terminal import Lines
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
 
@@ -457,6 +458,17 @@ def test_an_interrupt_says_so_in_one_line(folder, run, monkeypatch):
     assert not (folder / "safe.csv").exists()
 
 
+def test_a_report_that_cannot_be_written_leaves_no_release(folder, run, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("shoal.report.render", full)
+    status, out, err = run(f"{GOOD} --report safe.html --method mdav")
+    assert (status, out) == (2, "")
+    assert err == "shoal: cannot write safe.html: No space left on device; nothing was written\n"
+    assert sorted(os.listdir(folder)) == ["people.csv"]
+
+
 def test_a_bug_is_one_line_too_and_its_traceback_can_be_had(folder, run, monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("oh\nno")
@@ -485,7 +497,7 @@ def test_running_out_of_memory_is_said_so(folder, run, monkeypatch):
 
 def test_a_progress_bar_on_a_terminal_only(monkeypatch):
     with cli.progress_bar(hidden=False) as progress:
-        assert progress is None
+        assert isinstance(progress, Lines)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with cli.progress_bar(hidden=False) as progress:
         progress(1, 2)

@@ -85,6 +85,25 @@ def test_an_existing_file_is_kept_unless_asked(release, tmp_path):
         release.report(tmp_path / "r.html")
 
 
+def test_release_manifest_and_report_appear_together_or_not_at_all(release, tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in ("t.csv", "t.csv.manifest.json", "t.html")]
+    with monkeypatch.context() as patch:
+
+        def fail(_):
+            raise OSError(28, "No space left on device")
+
+        patch.setattr("shoal.report.render", fail)
+        with pytest.raises(ShoalError, match="No space left on device; nothing was written"):
+            release.write(paths[0], report=paths[2])
+    assert list(tmp_path.iterdir()) == []
+    assert release.manifest["output"] is None
+    release.write(paths[0], report=paths[2])
+    assert sorted(tmp_path.iterdir()) == paths
+    for taken in paths[:2]:
+        with pytest.raises(ShoalError, match="both the release and the report"):
+            release.write(paths[0], overwrite=True, report=taken)
+
+
 def test_the_input_is_never_written_over(people, tmp_path):
     path = tmp_path / "people.csv"
     pd.DataFrame(people).to_csv(path, index=False)

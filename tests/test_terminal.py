@@ -12,7 +12,9 @@ from shoal import Refined, anonymize, anonymize_file
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.terminal import (
     Bar,
+    Lines,
     collected_warnings,
+    duration,
     in_notebook,
     print_result,
     print_table,
@@ -36,6 +38,42 @@ def test_a_bar_on_a_terminal_shows_the_time_left(monkeypatch, capsys):
     with progress_bar(False, "anonymizing") as progress:
         progress(1, 2)
         progress(2, 2)
+    with progress_bar(True) as progress:
+        assert progress is None
+
+
+def test_off_a_terminal_a_line_now_and_then_says_how_far_it_is(capsys):
+    now = [0.0]
+    progress = Lines("grouping records", clock=lambda: now[0])
+    told = []
+    for second in range(400):
+        now[0] = float(second)
+        progress(second, 400)
+        if said := capsys.readouterr().err:
+            told.append((second, said))
+    assert [second for second, _ in told] == [10, 40, 100, 160, 220, 280, 340]
+    assert told[0][1] == "shoal: grouping records: 2 % after 10 s\n"
+    assert told[2][1] == "shoal: grouping records: 25 % after 1 min 40 s\n"
+
+
+def test_a_line_says_what_the_work_says_of_itself(capsys):
+    now = [0.0]
+    progress = Lines("proving", clock=lambda: now[0])
+    progress.say("loss 2.000 %")
+    assert capsys.readouterr().err == ""
+    now[0] = 7500.0
+    progress.say("loss 1.000 %")
+    assert capsys.readouterr().err == "shoal: proving: loss 1.000 % after 2 h 5 min\n"
+    now[0] = 7600.0
+    progress(1, 2)
+    assert capsys.readouterr().err == "shoal: proving: loss 1.000 %, 50 % after 2 h 6 min\n"
+    assert duration(59.4) == "59 s"
+
+
+def test_in_a_pipe_the_progress_is_lines_unless_it_is_hidden(monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    with progress_bar(False) as progress:
+        assert isinstance(progress, Lines)
     with progress_bar(True) as progress:
         assert progress is None
 

@@ -162,9 +162,8 @@ class Release:
     def _draw(self, temporary: Path, target: Path) -> None:
         from shoal.report.page import render
 
-        text = render(self)
         with naming(target):
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(render(self), encoding="utf-8")
 
     def _refuse_input(self, target: Path) -> None:
         source = self.original.source

@@ -1,11 +1,16 @@
 import os
+import signal
 import stat
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.files import atomically
+from shoal.files import atomic, atomically
+from shoal.files.atomic import alone_in, remove_leftovers, together
 
 
 def test_the_file_appears_when_the_block_ends_well(tmp_path):
@@ -101,3 +106,117 @@ def test_the_new_file_has_the_permissions_of_any_new_file(tmp_path):
     (tmp_path / "b.txt").write_text("plain")
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a.txt", "b.txt")]
     assert modes[0] == modes[1]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import shoal.files.atomic as atomic
+
+paths = [Path(name) for name in sys.argv[2:]]
+moved = []
+real = atomic.move
+
+def move(temporary, path, overwrite):
+    if len(moved) == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    moved.append(path)
+    real(temporary, path, overwrite)
+
+atomic.move = move
+with atomic.together(paths) as temporaries:
+    for temporary in temporaries:
+        temporary.write_text("whole")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3])
+def test_a_run_killed_between_two_names_is_healed_by_the_next(tmp_path, after):
+    paths = [tmp_path / name for name in ("page", "manifest", "release")]
+    subprocess.run([sys.executable, "-c", KILLED, str(after), *map(str, paths)])
+    assert len([path for path in paths if path.exists()]) == after
+    if after == 3:
+        with pytest.raises(ShoalError, match="exists already"), together(paths):
+            pass
+    else:
+        assert not paths[-1].exists()
+        with together(paths) as temporaries:
+            for temporary in temporaries:
+                temporary.write_text("whole")
+    assert sorted(tmp_path.iterdir()) == sorted(paths)
+    assert {path.read_text() for path in paths} == {"whole"}
+
+
+def test_files_of_a_run_that_is_at_work_are_left_alone(tmp_path):
+    target = tmp_path / "a.txt"
+    with atomically(target) as first:
+        first.write_text("first")
+        with atomically(target) as second:
+            second.write_text("second")
+        assert first.exists()
+        first.unlink()
+        first.write_text("first")
+        remove_leftovers([tmp_path / "other.txt"])
+        target.unlink()
+    assert target.read_text() == "first"
+
+
+def test_only_leftovers_of_the_same_name_are_removed(tmp_path):
+    kept = {".a.txt.manifest.json.abcdefgh.part", ".b.txt.abcdefgh.part", ".a.txt.abc.part", "a.txt.abcdefgh.part"}
+    for name in (*kept, ".a.txt.abcdefgh.part"):
+        (tmp_path / name).write_text("left")
+    remove_leftovers([tmp_path / "a.txt"])
+    assert {path.name for path in tmp_path.iterdir()} == kept
+
+
+def test_a_name_taken_in_the_meantime_takes_back_those_given_before(tmp_path):
+    paths = [tmp_path / name for name in ("page", "manifest", "release")]
+
+    def race():
+        with together(paths):
+            paths[-1].write_text("somebody else's")
+
+    with pytest.raises(ShoalError, match="release exists already"):
+        race()
+    assert [path.name for path in tmp_path.iterdir()] == ["release"]
+
+
+def test_an_interrupt_waits_until_all_names_are_given(tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in ("manifest", "release")]
+    real = atomic.move
+
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        real(*given)
+
+    monkeypatch.setattr(atomic, "move", interrupted)
+
+    def write():
+        with together(paths):
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert sorted(tmp_path.iterdir()) == paths
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_folder_that_somebody_else_has_locked_is_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic, "PATIENCE", 0.05)
+    with alone_in(tmp_path), atomically(tmp_path / "a.txt") as temporary:
+        temporary.write_text("new")
+        with alone_in(tmp_path):
+            pass
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_in_a_thread_files_are_written_too(tmp_path):
+    def write():
+        with atomically(tmp_path / "a.txt") as temporary:
+            temporary.write_text("new")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert (tmp_path / "a.txt").read_text() == "new"

@@ -1,6 +1,10 @@
-import numpy as np
+import warnings
 
-from shoal.kernels.compiled import inner, kernel
+import numpy as np
+import pytest
+
+from shoal.errors import ShoalWarning
+from shoal.kernels.compiled import cache_of, inner, kernel, warn_of_no_cache
 
 
 @inner
@@ -33,3 +37,48 @@ def test_sums_keep_their_order():
     for value in values.tolist():
         expected += value
     assert total(values) == expected
+
+
+def doubled(value):
+    return 2 * value
+
+
+def refuse(*_, **__):
+    raise OSError(30, "Read-only file system")
+
+
+@pytest.fixture
+def not_warned_yet():
+    warn_of_no_cache.cache_clear()
+    yield
+    warn_of_no_cache.cache_clear()
+
+
+def test_without_a_writable_folder_kernels_are_compiled_and_one_warning_says_so(monkeypatch, not_warned_yet):
+    monkeypatch.setattr("numba.core.caching.tempfile.TemporaryFile", refuse)
+    compiled = kernel(doubled)
+    with pytest.warns(ShoalWarning, match="no folder for compiled code is writable.*NUMBA_CACHE_DIR") as noted:
+        assert (compiled(21), compiled(0.5)) == (42, 1.0)
+    assert len(noted) == 1
+
+
+def test_a_cache_that_fills_up_or_vanishes_is_done_without(monkeypatch, not_warned_yet):
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", refuse)
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.load", refuse)
+    with pytest.warns(ShoalWarning, match="NUMBA_CACHE_DIR"):
+        assert kernel(doubled)(21) == 42
+
+
+def test_a_broken_entry_of_the_cache_is_compiled_anew(monkeypatch):
+    def broken(*_):
+        raise EOFError
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.load", broken)
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", lambda *_: None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(doubled)(21) == 42
+
+
+def test_where_a_folder_is_writable_there_is_a_cache():
+    assert cache_of(doubled).cache_path.endswith("__pycache__")

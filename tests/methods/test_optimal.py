@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import naive
 from samples import points
 from shoal import MDAV, Optimal
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods import optimal
 
 
@@ -148,7 +148,9 @@ def test_an_interrupted_search_returns_the_best_so_far():
         if done < total:
             raise KeyboardInterrupt
 
-    model = Optimal(k=4, seconds=100).fit(X, progress=interrupt)
+    with pytest.warns(ShoalWarning, match="interrupted: these are the best groups found so far"):
+        model = Optimal(k=4, seconds=100).fit(X, progress=interrupt)
+    assert model.interrupted_
     assert not model.proven_
     assert 0 < model.gap_ < 0.5
     assert model.sse_ <= MDAV(k=4).fit(X).sse_

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from samples import points
 from shoal import MDAV, TFRP, Optimal, Refined, lower_bound
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods import refined
 from shoal.partition import sse_of
 
@@ -118,7 +118,8 @@ def test_an_interrupt_at_any_moment_leaves_the_best_so_far(after, k):
     Refined(k=k).fit(X[:50])  # compiled before the clock runs
     timer = threading.Timer(after, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
-    model = Refined(k=k, start=start.labels_, seconds=60).fit(X)
+    with pytest.warns(ShoalWarning, match="interrupted: these are the best groups found so far"):
+        model = Refined(k=k, start=start.labels_, seconds=60).fit(X)
     timer.join()
     assert model.interrupted_
     assert model.sizes_.min() >= k

@@ -624,6 +624,23 @@ def test_bad_requests_are_one_line_and_leave_nothing(tmp_path, change, message):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["in.csv"]
 
 
+def test_an_interrupt_that_a_method_makes_the_best_of_pauses_the_stream(tmp_path, monkeypatch):
+    path, output, whole = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv", tmp_path / "whole.csv"
+    given = {"method": "refined", "k": 3, "blocks": 2, "random_state": 1} | ROLES
+    anonymize_file(path, whole, **given)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("shoal.methods.refined.Improvement.anneal", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            anonymize_file(path, output, **given)
+    assert not output.exists()
+    anonymize_file(path, output, **given)
+    assert output.read_bytes() == whole.read_bytes()
+
+
 def test_a_full_disk_says_what_to_do():
     assert "run the same command again" in str(disk_error(Path("x.csv"), OSError(28, "No space left on device")))
     assert (

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -7,6 +8,7 @@ from shoal.files import Dialect
 from shoal.stream.columns import Column
 from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
+from shoal.stream import work
 from shoal.stream.work import Work, unfinished
 
 
@@ -56,4 +58,44 @@ def test_only_one_works_at_a_time(tmp_path):
         pytest.raises(ShoalError, match="another run is at work"),
         Work(tmp_path / "out.csv").locked(),
     ):
+        pass
+
+
+def test_whoever_is_refused_leaves_the_work_of_the_other_alone(tmp_path):
+    first = Work(tmp_path / "out.csv")
+    with first.locked():
+        with pytest.raises(ShoalError, match="another run is at work"), Work(tmp_path / "out.csv").locked():
+            pass
+        assert (first.folder / "lock").is_file()
+        Work(tmp_path / "out.csv").sweep()
+        assert (first.folder / "lock").is_file()
+
+
+def test_a_folder_that_is_nobodys_work_is_removed(tmp_path):
+    work = Work(tmp_path / "out.csv")
+    work.folder.mkdir()
+    (work.folder / "block-0.parquet").write_text("original values")
+    work.sweep()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_work_that_waits_is_not_removed(tmp_path):
+    work = Work(tmp_path / "out.csv")
+    with work.locked():
+        work.begin({"k": 3}, 5, source(tmp_path))
+    Work(tmp_path / "out.csv").sweep()
+    assert Work(tmp_path / "out.csv").stage == "begun"
+
+
+def test_a_lock_that_was_removed_with_its_folder_is_made_anew(tmp_path, monkeypatch):
+    target, gone = tmp_path / "out.csv", []
+    real = work.lock
+
+    def removed(file, folder):
+        real(file, folder)
+        if not gone:
+            gone.append(shutil.rmtree(folder))
+
+    monkeypatch.setattr(work, "lock", removed)
+    with Work(target).locked(), pytest.raises(ShoalError, match="another run"), Work(target).locked():
         pass
