@@ -36,7 +36,7 @@ import pyarrow.parquet
 
 import shoal.pipeline
 import shoal.report
-import shoal.stream  # noqa: F401 - imported before the forks
+import shoal.stream
 from shoal import entry
 
 K, RECORDS = 3, 900
@@ -313,8 +313,8 @@ def fork(setup: Setup) -> Fork:
         for descriptor, path, flags in ((0, os.devnull, os.O_RDONLY), (1, out, WRITTEN), (2, err, WRITTEN)):
             os.dup2(os.open(path, flags, 0o644), descriptor)
         sys.stdin, sys.stdout, sys.stderr = (
-            open(n, mode, closefd=False) for n, mode in enumerate(("r", "w", "w"))
-        )  # noqa: PTH123, SIM115
+            os.fdopen(n, mode, closefd=False) for n, mode in enumerate(("r", "w", "w"))
+        )
         for step in setup.before:
             step()
         sys.argv = ["shoal", *setup.arguments]

@@ -5,10 +5,10 @@ import pytest
 
 from shoal.errors import ShoalError
 from shoal.files import Dialect
+from shoal.stream import work
 from shoal.stream.columns import Column
 from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
-from shoal.stream import work
 from shoal.stream.work import Work, unfinished
 
 
