@@ -1,5 +1,6 @@
 """The command as a process: closed streams, signals at any moment, and what it leaves."""
 
+import io
 import os
 import signal
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import textwrap
 
 import pytest
+
+from shoal import entry
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
 ROLES = "-k 2 -q age,weight -c diagnosis -i name --method mdav"
@@ -241,3 +244,103 @@ def test_no_writable_cache_is_one_warning_and_the_work_is_done(folder):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("shoal: warning: no folder for compiled code is writable")
     assert names(folder) == WRITTEN
+
+
+def test_no_library_speaks_in_between(folder):
+    """Matplotlib says so where it has no folder for its own cache."""
+    line = f"anonymize people.csv {ROLES} -o safe.csv --report safe.html --quiet"
+    done = subprocess.run(
+        command("", line), capture_output=True, text=True, env=os.environ | {"MPLCONFIGDIR": "/dev/null/none"}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_sink_keeps_its_first_error_and_takes_the_rest(tmp_path):
+    path = tmp_path / "read only"
+    path.write_text("")
+    handle = os.open(path, os.O_RDONLY)
+    sink = entry.Sink(handle, "wb", closefd=True)
+    with io.TextIOWrapper(io.BufferedWriter(sink)) as text:
+        text.write("lost")
+        text.flush()
+        assert isinstance(sink.error, OSError)
+        text.write("lost too")
+    assert path.read_text() == ""
+
+
+@pytest.fixture
+def restored(monkeypatch):
+    """Signals, hooks and streams are put back."""
+    handlers = {number: signal.getsignal(number) for number in (*entry.numbers(), signal.SIGALRM)}
+    for name in ("stdout", "stderr", "unraisablehook", "excepthook"):
+        monkeypatch.setattr(sys, name, getattr(sys, name))
+    monkeypatch.setattr(entry, "_asked", [])
+    monkeypatch.setattr(entry, "_closed", set())
+    yield monkeypatch
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_signals_become_exceptions_and_are_raised_again_if_swallowed(restored):
+    assert entry.signalled() is None
+    entry.catch_signals()
+    with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(entry.StoppedError) as stopped:
+        signal.raise_signal(signal.SIGTERM)
+    assert entry.words_on(stopped.value) == ("stopped by SIGTERM; nothing was left half written", 143)
+    assert isinstance(entry.signalled(), entry.StoppedError)
+
+    class Ignored:
+        exc_type = entry.StoppedError
+
+    entry.swallowed(Ignored)
+    with pytest.raises(entry.StoppedError):
+        signal.pause()
+
+
+def test_other_exceptions_that_cannot_be_raised_are_shown_on_request(restored, capsys):
+    class Ignored:
+        exc_type = ValueError
+
+    shown = []
+    restored.setattr(sys, "__unraisablehook__", shown.append)
+    restored.delenv("SHOAL_DEBUG", raising=False)
+    entry.swallowed(Ignored)
+    assert shown == []
+    restored.setenv("SHOAL_DEBUG", "1")
+    entry.swallowed(Ignored)
+    assert shown == [Ignored]
+
+
+def test_the_last_words_on_an_interrupt_are_one_line(restored, capfd):
+    ended = []
+    restored.setattr(os, "_exit", ended.append)
+    restored.setattr(sys, "__excepthook__", lambda *_: None)
+    entry.last_words(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert (ended, capfd.readouterr().err) == ([130], INTERRUPTED)
+
+
+def test_streams_that_were_closed_are_known(restored, capfd):
+    restored.setattr(sys, "stdin", None)
+    entry.fill_descriptors()
+    assert entry.is_closed("stdin")
+    assert not entry.is_closed("stdout")
+    entry.replace_streams()
+    print("said", flush=True)
+    assert entry.lost_output() is None
+    assert capfd.readouterr().out == "said\n"
+
+
+def test_the_command_ends_with_the_status_of_its_work(restored, capfd):
+    for number, ended in ((0, SystemExit(2)), (1, KeyboardInterrupt())):
+
+        def run(ended=ended):
+            raise ended
+
+        restored.setattr("shoal.cli.main", run)
+        restored.setattr(os, "_exit", sys.exit)
+        with pytest.raises(SystemExit) as left:
+            entry.main()
+        assert left.value.code == (2, 130)[number]
+    assert capfd.readouterr().err == INTERRUPTED
