@@ -220,3 +220,12 @@ def test_in_a_thread_files_are_written_too(tmp_path):
     thread.start()
     thread.join()
     assert (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_where_files_cannot_be_locked_nothing_is_taken_for_a_leftover_and_nobody_waits(tmp_path, monkeypatch):
+    monkeypatch.setattr(atomic, "lock", lambda _: None)
+    monkeypatch.setattr(atomic, "sleep", pytest.fail)
+    (tmp_path / ".a.txt.abcdefgh.part").write_text("of another run, perhaps")
+    with atomically(tmp_path / "a.txt") as temporary:
+        temporary.write_text("new")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".a.txt.abcdefgh.part", "a.txt"]

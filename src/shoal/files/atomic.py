@@ -152,14 +152,16 @@ def parts_of(path: Path) -> list[Path]:
         return []
 
 
-def lock(handle: int) -> bool:
-    """Lock an open file until it is closed; False if somebody else has it, or where files cannot be locked."""
+def lock(handle: int) -> bool | None:
+    """Lock an open file until it is closed; False if somebody else has it, None where files cannot be locked."""
     try:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (ImportError, OSError):
+    except BlockingIOError:
         return False
+    except (ImportError, OSError):
+        return None
     return True
 
 
@@ -173,7 +175,7 @@ def alone_in(folder: Path) -> Iterator[None]:
         return
     try:
         until = monotonic() + PATIENCE
-        while not lock(handle) and monotonic() < until:
+        while lock(handle) is False and monotonic() < until:
             sleep(0.01)
         yield
     finally:
