@@ -544,7 +544,7 @@ def no_cache(trial: Trial, kind: Kind, folder: Path) -> bool:
     if trial.counts["no_cache"] or kind.name != "csv" or trial.cases < 100:
         return False
     package = Path(shoal.__file__).parents[1]
-    arguments = [str(package), sys.executable, "-m", "shoal", *kind.arguments]
+    arguments = [str(package), sys.executable, "-m", "shoal", *kind.arguments, "--quiet"]
     command = ["unshare", "-m", "bash", "-c", READ_ONLY, "bash", *arguments]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if run.returncode == 1 or run.returncode == 32:
