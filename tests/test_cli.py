@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal import cli
-from shoal.terminal import Lines
+from shoal.terminal import LogLines
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
 
@@ -462,7 +462,7 @@ def test_a_report_that_cannot_be_written_leaves_no_release(folder, run, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.report.render", full)
+    monkeypatch.setattr("shoal.report.page.render", full)
     status, out, err = run(f"{GOOD} --report safe.html --method mdav")
     assert (status, out) == (2, "")
     assert err == "shoal: cannot write safe.html: No space left on device; nothing was written\n"
@@ -497,7 +497,7 @@ def test_running_out_of_memory_is_said_so(folder, run, monkeypatch):
 
 def test_a_progress_bar_on_a_terminal_only(monkeypatch):
     with cli.progress_bar(hidden=False) as progress:
-        assert isinstance(progress, Lines)
+        assert isinstance(progress, LogLines)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with cli.progress_bar(hidden=False) as progress:
         progress(1, 2)

@@ -92,7 +92,7 @@ def test_release_manifest_and_report_appear_together_or_not_at_all(release, tmp_
         def fail(_):
             raise OSError(28, "No space left on device")
 
-        patch.setattr("shoal.report.render", fail)
+        patch.setattr("shoal.report.page.render", fail)
         with pytest.raises(ShoalError, match="No space left on device; nothing was written"):
             release.write(paths[0], report=paths[2])
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from shoal import Refined, anonymize, anonymize_file
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.terminal import (
     Bar,
-    Lines,
+    LogLines,
     collected_warnings,
     duration,
     in_notebook,
@@ -44,7 +44,7 @@ def test_a_bar_on_a_terminal_shows_the_time_left(monkeypatch, capsys):
 
 def test_off_a_terminal_a_line_now_and_then_says_how_far_it_is(capsys):
     now = [0.0]
-    progress = Lines("grouping records", clock=lambda: now[0])
+    progress = LogLines("grouping records", clock=lambda: now[0])
     told = []
     for second in range(400):
         now[0] = float(second)
@@ -58,7 +58,7 @@ def test_off_a_terminal_a_line_now_and_then_says_how_far_it_is(capsys):
 
 def test_a_line_says_what_the_work_says_of_itself(capsys):
     now = [0.0]
-    progress = Lines("proving", clock=lambda: now[0])
+    progress = LogLines("proving", clock=lambda: now[0])
     progress.say("loss 2.000 %")
     assert capsys.readouterr().err == ""
     now[0] = 7500.0
@@ -73,7 +73,7 @@ def test_a_line_says_what_the_work_says_of_itself(capsys):
 def test_in_a_pipe_the_progress_is_lines_unless_it_is_hidden(monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
     with progress_bar(False) as progress:
-        assert isinstance(progress, Lines)
+        assert isinstance(progress, LogLines)
     with progress_bar(True) as progress:
         assert progress is None
 

@@ -81,7 +81,7 @@ class Bar:
         self._bar.update(self._task, description=f"{self._what}: {how}")
 
 
-class Lines:
+class LogLines:
     """The same where there is no terminal: a line now and then, the first one after ten seconds."""
 
     def __init__(self, what: str, clock: Callable[[], float] = monotonic) -> None:
@@ -125,11 +125,11 @@ def duration(seconds: float) -> str:
 @contextmanager
 def progress_bar(
     hidden: bool, what: str = "grouping records", alone: bool = False
-) -> Iterator[Bar | Lines | None]:
+) -> Iterator[Bar | LogLines | None]:
     """A bar with the time left on a terminal, lines elsewhere; `alone` keeps standard output for the release."""
     if hidden or not sys.stderr.isatty():
         with aside(alone):
-            yield None if hidden else Lines(what)
+            yield None if hidden else LogLines(what)
         return
     from rich.console import Console
     from rich.progress import Progress
