@@ -154,6 +154,8 @@ class Trial:
                     shutil.rmtree(folder)
             self.counts[trouble.__name__] += 1
             number += 1
+            if number % 50 == 0:
+                print(f"{number} cases", flush=True)
         listed = ", ".join(f"{count} {name}" for name, count in sorted(self.counts.items()))
         said = ", ".join(f"{count} of {status}" for status, count in sorted(self.statuses.items()))
         skipped = "".join(f"; skipped: {reason}" for reason in sorted(self.skipped))
@@ -461,7 +463,7 @@ def full_disk(trial: Trial, kind: Kind, folder: Path) -> bool:
         ballast.unlink()
         trial.again(kind, inside)
     finally:
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", "--lazy", disk], check=True)  # whoever looks at it now may go on looking
     return True
 
 
