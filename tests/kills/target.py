@@ -35,9 +35,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process is forked while it has one
 import numpy as np
 import pyarrow.parquet
 
+import shoal.cli
 import shoal.pipeline
-import shoal.report
-import shoal.stream
+import shoal.report.page
+import shoal.stream.run
 from shoal import entry
 
 K, RECORDS = 3, 400
