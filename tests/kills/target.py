@@ -470,7 +470,7 @@ def full_disk(trial: Trial, kind: Kind, folder: Path) -> bool:
 
 def file_size(trial: Trial, kind: Kind, folder: Path) -> bool:
     """No file may grow above a limit (ulimit -f)."""
-    most = int(kind.largest * trial.random.random() ** 2)
+    most = max(1024, int(kind.largest * trial.random.random() ** 2))  # what is said goes to a file too
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
