@@ -122,11 +122,12 @@ class Release:
                 "records": verification.n_records,
                 "verified_k": verification.k,
             } | ({"dialect": asdict(dialect)} if dialect else {})
-            text = json.dumps(self.manifest | {"output": output}, indent=2, ensure_ascii=False)
+            whole = replace(self, manifest=self.manifest | {"output": output})
+            text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
             with naming(manifest_path(target)):
                 described.write_text(text + "\n", encoding="utf-8")
             for page, draft in zip(pages, drawn, strict=True):
-                self._draw(draft, page)
+                whole._draw(draft, page)
         self.manifest["output"] = output
         return verification
 
