@@ -111,6 +111,8 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--seed", type=int, default=None)
     given = parser.parse_args()
+    for number in SIGNALS[1:]:  # in the background of a script some are ignored, and would be by all runs
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="shoal-kills-") as name:
