@@ -55,7 +55,7 @@ def test_with_streams_closed_the_work_is_done(folder, closed):
     assert (status, err) == (0, "")
     assert (out == "") == (">&-" in closed.split())
     assert names(folder) == WRITTEN
-    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,61.8,flu"]
+    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,62,flu"]
 
 
 def test_standard_input_that_is_closed_is_said_so(folder):
