@@ -324,11 +324,11 @@ class Stream:
         spilled = zip(columns, names_of(len(columns))[1:], strict=True)
         with opened(numbers) as file:
             columns = [scaled(c, self.settings["scaling"], file, name, blocks == 1) for c, name in spilled]
-        warn_of([column.name for column in columns if column.is_constant], self.model.k, self.settings["exact"])
-        spilled = zip(columns, names_of(len(columns))[1:], strict=True)
-        warn_of_quantities(
-            (c.name, finding_of(c.name, map(c.numbers, only(numbers, name)))) for c, name in spilled
-        )
+            warn_of([c.name for c in columns if c.is_constant], self.model.k, self.settings["exact"])
+            spilled = zip(columns, names_of(len(columns))[1:], strict=True)
+            warn_of_quantities(
+                (c.name, finding_of(c.name, map(c.numbers, only(file, name)))) for c, name in spilled
+            )
         work.save(
             stage="scanned",
             records=found.records,
