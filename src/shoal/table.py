@@ -49,11 +49,11 @@ class Roles:
                 "no quasi-identifier: name the columns by which somebody could recognise a person, "
                 f"out of {some(map(repr, columns), 10)}"
             )
-        given = [*self.quasi_identifiers, *self.confidential, *self.identifiers]
-        each = list(dict.fromkeys(given))
-        if unknown := [name for name in each if name not in columns]:
+        counts, known = Counter([*self.quasi_identifiers, *self.confidential, *self.identifiers]), set(columns)
+        if unknown := [name for name in counts if name not in known]:
             raise no_columns(unknown, columns)
-        for_each(each, each, self._check_once)
+        repeated = [name for name, count in counts.items() if count > 1]
+        for_each(repeated, repeated, self._check_once)
 
     def _check_once(self, name: str) -> None:
         """A column has one role, and is listed there once."""

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 import naive
 from samples import points
 from shoal.kernels.compiled import kernel
-from shoal.kernels.tree import build_tree, farthest, k_nearest, lowest_id, remove
+from shoal.kernels.lanes import far_points
+from shoal.kernels.tree import build_tree, far_limit, far_query, farthest, k_nearest, lowest_id, remove
 
 
 @kernel
@@ -91,3 +92,27 @@ def test_the_rows_given_are_not_changed():
     X.flags.writeable = False
     take(build_tree(X, np.arange(100, dtype=np.int32)), 5)
     assert np.array_equal(X, before)
+
+
+@kernel
+def not_ruled_out(tree, point, d2):
+    """How many records of the first leaf may be as far from a point as d2, as the index says."""
+    offset, error, sum_error = far_query(tree, point)
+    limit = far_limit(d2, tree.points.shape[1], tree.scale, error, sum_error)
+    mask, count = far_points(tree.points, 0, tree.query, tree.norms, offset, limit, tree.lanes), 0
+    while mask:
+        mask &= mask - 1
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("m", [2, 13, 400])
+def test_the_index_of_a_wide_table_rules_nobody_out_as_not_far(m):
+    X = np.random.default_rng(m).normal(size=(3, m))
+    tree = build_tree(X, np.arange(3, dtype=np.int32))
+    assert tree.axes.shape == (m, 1)
+    assert tree.query.shape == (1,)
+    for d2 in (0.0, 1.0, 1e300):
+        assert not_ruled_out(tree, X[0] * 1e3, d2) == 3
+    take(tree, 0)
+    assert not_ruled_out(tree, X[0], 1.0) == 2

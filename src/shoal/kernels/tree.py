@@ -457,8 +457,12 @@ def far_query(tree: Tree, point: Array) -> tuple[np.float32, float, float]:
     """Loads -2 times the projected point as the query; returns its squared norm and the two error terms.
 
     Beyond what storage moves the records, the sums |x|^2 + |q|^2 - 2 q.x cancel: their rounding error
-    is bounded by the size of their terms, |x| <= 1 and every |x_j| <= 1.
+    is bounded by the size of their terms, |x| <= 1 and every |x_j| <= 1. In a wide table the sums are so
+    large that they rule nobody out: one attribute cannot say who is not far.
     """
+    if is_wide(tree):
+        tree.query[:] = 0
+        return LARGEST, 0.0, 0.0
     m = point.size
     norm2 = project(point, tree.centre, tree.scale, tree.axes, tree.query)
     norm = np.sqrt(norm2)
@@ -479,8 +483,6 @@ def farthest(tree: Tree, point: Array) -> int:
     query, bounds, lanes = tree.query, tree.bounds, tree.lanes
     stack_node, stack_bound, scale = tree.stack_node, tree.stack_bound, tree.scale
     leaves, m = points.shape[0], points.shape[1]
-    if is_wide(tree):
-        return scan_farthest(tree, point)
     offset, error, sum_error = far_query(tree, point)
     if not offset < FAR_OUT:
         return scan_farthest(tree, point)

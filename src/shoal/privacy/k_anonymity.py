@@ -63,7 +63,8 @@ def check_names(quasi_identifiers: Sequence[str], columns: Sequence[str]) -> Non
     """There are quasi-identifiers, and each is a column."""
     if not quasi_identifiers:
         raise ShoalError("no quasi-identifier: name the columns by which somebody could recognise a person")
-    if unknown := [name for name in dict.fromkeys(quasi_identifiers) if name not in columns]:
+    known = set(columns)
+    if unknown := [name for name in dict.fromkeys(quasi_identifiers) if name not in known]:
         raise no_columns(unknown, columns)
 
 
