@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills
+.PHONY: help demo test lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
 	@echo "make test   lint, types, tests"
 	@echo "make kills  kill, starve and crowd 200 runs at random, a quarter of an hour; CASES and SEED say how many and which"
+	@echo "make fuzz   5000 odd files, each released right or refused, some minutes; FUZZ=20000 SEED=7 make fuzz for others"
 	@echo "make bench  measure, the short form: start-up time, MDAV on 20 000 records"
 	@echo "make bench-mdav  the whole table of MDAV, about ten minutes; writes benchmarks/mdav.md"
 	@echo "make bench-univariate  optimal groups of 1 000 000 values at several k, two minutes"
@@ -45,6 +46,9 @@ unit: $(VENV)/.dev
 CASES ?= 200
 kills: $(VENV)/.dev
 	$(BIN)/python tests/kills/target.py --cases $(CASES) $(if $(SEED),--seed $(SEED))
+
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/fuzz/run.py
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/startup.py
