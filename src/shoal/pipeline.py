@@ -187,7 +187,7 @@ def warn_of(constant: Sequence[str], k: int, exact: bool) -> None:
     """What the owner of the table should know about its quasi-identifiers, k and plain centroids."""
     if constant:
         warnings.warn(
-            f"constant quasi-identifiers take no part in the distance: {some(constant, 10)}",
+            f"constant quasi-identifiers take no part in the distance: {some(map(repr, constant), 10)}",
             ShoalWarning,
             stacklevel=3,
         )

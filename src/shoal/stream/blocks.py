@@ -65,6 +65,7 @@ class Cutter:
     def __init__(self, columns: Sequence[Column], folder: Path, work: int, progress: Progress) -> None:
         self._names = names_of(len(columns))
         self._kinds = [np.dtype(np.int64), *(np.dtype(np.int64 if c.units else np.float64) for c in columns)]
+        self._columns = columns
         self._scales = np.array(
             [0.0 if c.is_constant else c.weight / (c.spread * (c.step if c.units else 1)) ** 2 for c in columns]
         )
@@ -75,8 +76,15 @@ class Cutter:
         """All records."""
         moments = Moments.none(len(self._names) - 1)
         for columns in spilled(path, self._names[1:]):
-            moments.add(columns)
+            moments.add(self._raw(columns))
         return Node(path, moments.count, moments)
+
+    def _raw(self, stored: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Numbers that can be squared: floats near the ends of their range are scaled as their spread was."""
+        return [
+            values if column.units or not len(values) else column.numbers(values).raw()
+            for column, values in zip(self._columns, stored, strict=True)
+        ]
 
     def blocks(self, node: Node, wanted: int) -> Iterator[Path]:
         """So many blocks, from left to right."""
@@ -110,7 +118,7 @@ class Cutter:
                 for half, writer, chosen in ((halves[0], lower, goes_left), (halves[1], upper, ~goes_left)):
                     taken = [values[chosen] for values in columns]
                     writer.write(taken)
-                    half.moments.add(taken[1:])
+                    half.moments.add(self._raw(taken[1:]))
                     half.records += len(taken[0])
                 self._done += len(keys)
                 self._progress(self._done, self._work)
