@@ -62,9 +62,14 @@ def check_release(case: Case, release: Path) -> dict[str, Any]:
     demand(verified == smallest, f"verified k is {verified}, not {smallest}")
     decimal = manifest["output"].get("dialect", {}).get("decimal", ".")
     released = [numbers_of(column, values, decimal, bool(case.settings.get("exact"))) for column, values in quasi]
+    used = manifest.get("digits", {}).get("used", {})
+    called = dict(zip(map(id, case.columns), case.names, strict=True))
     for (column, values), numbers in zip(quasi, released, strict=True):
+        unit = unit_of(case, column, values, decimal, used.get(called[id(column)]))
         check_kind(case, column, values, decimal)
-        check_values(case, column, values, numbers, groups, decimal)
+        check_values(case, column, numbers, groups, unit)
+        if column.kind in ("float", "decimal") and unit and len(groups) == manifest["groups"]:
+            check_digits(case, column, groups, unit)
     check_loss(case, [column for column, _ in quasi], released, manifest["information_loss"])
     return manifest
 
@@ -132,12 +137,17 @@ def check_same(name: str, original: pa.ChunkedArray, values: Any) -> None:
     """A column of a file with types has the same values and, in such a file, the same type."""
     if isinstance(values, list):
         return check_printed(name, original, values)
-    kinds = {original.type, stored_in_parquet(original)}
-    demand(values.type in kinds, f"column {name!r} is of type {values.type}, not {original.type}")
+    kinds = {named(original.type), named(stored_in_parquet(original))}
+    demand(named(values.type) in kinds, f"column {name!r} is of type {values.type}, not {original.type}")
     if pa.types.is_temporal(original.type) and original.type != values.type:
         original = original.cast(values.type)  # seconds become milliseconds in Parquet
     demand(shown(values) == shown(original), f"column {name!r} was changed")
     return None
+
+
+def named(kind: pa.DataType | None) -> str:
+    """A type without what the inner fields of maps are called, which files do not keep."""
+    return re.sub(r" \('[^']*'\)", "", str(kind))
 
 
 def stored_in_parquet(column: pa.ChunkedArray) -> pa.DataType | None:
@@ -276,20 +286,51 @@ def stored_type(case: Case, column: Column) -> pa.DataType:
 
 
 def check_values(
-    case: Case, column: Column, values: Any, numbers: list[Fraction], groups: list[list[int]], decimal: str
+    case: Case, column: Column, numbers: list[Fraction], groups: list[list[int]], unit: Fraction
 ) -> None:
-    """The number of each group is the mean or median of its originals, up to half a unit of the last digit."""
+    """The number of each group is the mean or median of its originals, up to rounding in the unit of the column."""
     originals = column.values or []
-    unit = unit_of(case, column, values, decimal)
     middle = median if case.settings.get("aggregate") == "median" else mean
     nothing = max(map(abs, originals)) / 2**1000  # beside the largest number of a column
+    # To the nearest whole number; with other digits the column's range may stand in the way of the nearest.
+    near = unit * HALF if column.kind in ("integer", "boolean") and unit == 1 else unit
     for rows in groups:
         own = [originals[row] for row in rows]
-        slack = unit * HALF + rounding(case, column) * max(map(abs, own)) + nothing
+        slack = near + rounding(case, column) * max(map(abs, own)) + nothing
         found, wanted = numbers[rows[0]], middle(own)
         where = f"{column.name!r}: {float(found)} for {[float(value) for value in own][:6]}"
+        demand(not unit or is_multiple(found, unit, column), f"{where} is no multiple of {float(unit)}")
         demand(min(own) - slack <= found <= max(own) + slack, f"{where} is out of their range")
         demand(abs(found - wanted) <= slack, f"{where} is not their mean or median {float(wanted)}")
+
+
+def is_multiple(found: Fraction, unit: Fraction, column: Column) -> bool:
+    """Whether a number has no digits beyond its column's, as far as floats can say so."""
+    if column.kind == "float" and abs(found) > unit * 10**15:
+        return True
+    return (found / unit).denominator == 1
+
+
+def check_digits(case: Case, column: Column, groups: list[list[int]], unit: Fraction) -> None:
+    """A number has no finer digits than the spread inside the groups justifies, unless they were asked for.
+
+    The unit is at least the largest power of ten that is not above s / sqrt(k), where s is the standard deviation
+    inside the groups; whole numbers need not lose digits.
+    """
+    if "digits" in case.settings or unit >= 1:
+        return
+    originals = column.values or []
+    middle = median if case.settings.get("aggregate") == "median" else mean
+    squares = Fraction(0)
+    for rows in groups:
+        own = [originals[row] for row in rows]
+        centre = middle(own)
+        squares += sum(((value - centre) ** 2 for value in own), Fraction(0))
+    justified = squares / (len(originals) * case.k) * Fraction(999, 1000)  # what floats have lost
+    demand(
+        100 * unit**2 > justified,
+        f"{column.name!r} is released in units of {float(unit)}, finer than its groups allow",
+    )
 
 
 def mean(values: list[Fraction]) -> Fraction:
@@ -303,10 +344,12 @@ def median(values: list[Fraction]) -> Fraction:
     return (ranked[(n - 1) // 2] + ranked[n // 2]) / 2
 
 
-def unit_of(case: Case, column: Column, values: Any, decimal: str) -> Fraction:
+def unit_of(case: Case, column: Column, values: Any, decimal: str, digits: int | None) -> Fraction:
     """One unit of the last digit that a column is released with; nothing where it was asked for exactly."""
     if case.settings.get("exact"):
         return Fraction(0)
+    if digits is not None:
+        return Fraction(10) ** -digits
     if column.kind in ("integer", "boolean"):
         return Fraction(1)
     if isinstance(values, list):
@@ -314,8 +357,7 @@ def unit_of(case: Case, column: Column, values: Any, decimal: str) -> Fraction:
     if column.kind == "decimal":
         return Fraction(10) ** -values.type.scale
     # What a float32 is rounded to shows in its own shortest text, not in that of the double nearest to it.
-    exponents = [exponent(text) for text in map(str, values.to_numpy())]
-    return Fraction(10) ** min(exponents)
+    return Fraction(10) ** min(exponent(text) for text in map(str, values.to_numpy()))
 
 
 def decimals_of(text: str) -> int:

@@ -47,11 +47,15 @@ def ask(rng: Random, case: Case, n: int) -> None:
         if settings["scaling"] in ("robust", "none"):
             case.doubt(f"scaling {settings['scaling']}")
     if rng.random() < 0.15:
-        settings["weights"] = {rng.choice(quasi): rng.choice([0.5, 2.0, 10.0])}
+        settings["weights"] = {name: rng.choice([0.5, 2.0, 10.0]) for name in [rng.choice(quasi)] if name}
     if rng.random() < 0.2:
         settings["aggregate"] = rng.choice(["median", "mean"])
     if rng.random() < 0.1:
         settings["exact"] = True
+    if rng.random() < 0.06:
+        settings["digits"] = rng.randint(-2, 5)
+        if settings.get("exact"):
+            case.refuse("exact and digits")
     if rng.random() < 0.1:
         settings["random_state"] = rng.randrange(10**6)
     for option, chance in (("--quiet", 0.1), ("--json", 0.1)):
@@ -121,9 +125,11 @@ def column_of(found: Quantity, decimal: str) -> Column:
 
 def note(case: Case, found: Quantity, made: Layout) -> None:
     """What is special about a column of numbers, and what a reader could mistake."""
-    case.notes += [found.note] if found.note else []
     if found.verdict == "refuse":
         case.refuse(found.note)
+    elif found.grouping and found.grouping.isascii() and "thousands" not in case.dialect and len(found.texts) % 2:
+        case.dialect |= {"thousands": found.grouping, "decimal": case.decimal}
+        case.notes.append(f"{found.note}, as the command says")
     elif found.verdict == "either":
         case.doubt(found.note)
     if all(re.fullmatch(r"[+-]?[0-9]{1,3}(\.[0-9]{3})?", text) for text in found.texts) and found.decimals == 3:
@@ -217,7 +223,7 @@ def damage(rng: Random, case: Case, made: Layout, rows: list[list[str]]) -> None
         content = rng.choice([b"", b"\n", b"  \n\n"])
     if 0.03 < chance < 0.04 and made.quoting == "all" and made.encoding == "utf-8":
         content = content.rstrip(b"\r\n")[:-1]
-        case.refuse("the last quote is missing")
+        case.doubt("the last quote is missing")
     case.name = rng.choice(["people.csv"] * 8 + ["people.txt", "my people é.csv", "people.tsv", "people"])
     if rng.random() < 0.05:
         case.name, content = "people.csv.gz", gzip.compress(content)

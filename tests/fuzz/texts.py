@@ -113,12 +113,16 @@ def name_columns(rng: Random, case: Case, made: Layout) -> None:
         for name in rng.sample(odd[kind], rng.randint(1, min(len(odd[kind]), len(names)))):
             names[rng.randrange(len(names))] = name
         case.notes.append(f"names: {kind}")
+        if kind == "lines" and made.newline == "\r":
+            case.doubt("line feeds in names of a file with carriage returns")
     elif chance < 0.33:
         kind = rng.choice(list(doubtful))
         names[rng.randrange(len(names))] = rng.choice(doubtful[kind])
         case.doubt(f"names: {kind}")
     if len(set(names)) < len(names):
         case.doubt("two columns of one name")
+        if rng.random() < 0.5 and case.columns[0].texts is not None:
+            case.dialect["number_names"] = True
     for column, name in zip(case.columns, names, strict=True):
         column.name = name
 
