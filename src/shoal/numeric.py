@@ -450,8 +450,8 @@ def number_pattern(decimal_sign: str, thousands: str = "") -> str:
 
 
 def pointed(texts: pa.ChunkedArray, decimal_sign: str, thousands: str = "") -> pa.ChunkedArray:
-    """Numbers as computers write them: a decimal point, and nothing between thousands."""
-    bare = pc.replace_substring(texts, thousands, "") if thousands else texts
+    """Numbers as computers write them: a decimal point, nothing between thousands, no plus sign."""
+    bare = pc.ascii_ltrim(pc.replace_substring(texts, thousands, "") if thousands else texts, characters="+")
     return bare if decimal_sign == "." else pc.replace_substring(bare, decimal_sign, ".")
 
 

@@ -63,6 +63,18 @@ def test_single_quotes_are_found():
     assert detected("a,b\nit's,1\nx,2\n").quote == '"'
 
 
+def test_quotes_that_hold_a_delimiter_in_every_row_are_quotes():
+    assert detected('"last, first",age\n"Doe, Ada",1\n"Roe, Ben",2\n').quote == '"'
+    assert detected("'last; first';age\n'Doe; Ada';1\n'Roe; Ben';2\n").quote == "'"
+
+
+def test_two_delimiters_that_fit_alike_are_an_error():
+    for text in ("1,5;red\n2,5;blue\n", "1,5;2,5\n3,5;4,5\n"):
+        with pytest.raises(ShoalError, match="may be divided by ',' or by ';'.* --delimiter"):
+            detected(text)
+        assert detected(text, delimiter=";").delimiter == ";"
+
+
 def test_line_ends_are_kept():
     assert detected("a,b\r\n1,2\r\n").newline == "\r\n"
     assert detected('a,b\r1,"x\ny"\r2,"z\r\n"\r').newline == "\r"

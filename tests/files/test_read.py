@@ -58,6 +58,8 @@ def test_parquet_and_arrow(tmp_path):
         assert source.text is None
     (tmp_path / "unnamed").write_bytes((tmp_path / "t.parquet").read_bytes())
     assert read(tmp_path / "unnamed").format == "parquet"
+    (tmp_path / "unnamed").write_bytes((tmp_path / "t.arrow").read_bytes())
+    assert read(tmp_path / "unnamed").format == "arrow"
 
 
 def test_standard_input(monkeypatch):
@@ -125,7 +127,7 @@ def test_carriage_returns_within_quotes_do_not_end_old_lines(tmp_path):
         (["941,5;1", "1.633,25;2"], [pa.float64(), pa.int64()], [941.5, 1633.25]),
         (["941;1", "1.633;2"], [pa.string(), pa.int64()], ["941", "1.633"]),  # in doubt
         (["0.941;1", "1.633;2"], [pa.float64(), pa.int64()], [0.941, 1.633]),
-        (["+5;1", "-6;2"], [pa.float64(), pa.int64()], [5.0, -6.0]),
+        (["+5;1", "-6;2"], [pa.int64(), pa.int64()], [5, -6]),
     ],
 )
 def test_thousands_are_read_where_the_file_tells(tmp_path, values, types, numbers):
@@ -142,6 +144,12 @@ def test_a_name_that_tells_the_format_is_believed(tmp_path):
 def test_codes_that_look_like_numbers_stay_text(tmp_path):
     table = read(file(tmp_path, "a,b,c\n1E5,1e-05,1\n10E4,2.5e3,2\n")).table
     assert table.schema.types == [pa.string(), pa.float64(), pa.int64()]
+
+
+def test_whole_numbers_with_plus_signs_are_whole(tmp_path):
+    table = read(file(tmp_path, "age,size\n+1,+1.5\n-2,2\n0,-0.5\n")).table
+    assert table.schema.types == [pa.int64(), pa.float64()]
+    assert table["age"].to_pylist() == [1, -2, 0]
 
 
 def test_a_blank_line_in_a_file_of_one_column_is_a_record(tmp_path):

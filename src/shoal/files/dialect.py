@@ -185,20 +185,37 @@ def detect(text: str, encoding: str, said: Said) -> Dialect:
     delimiter, quote = said.delimiter, said.quote
     sample = text[:SAMPLE]
     cut = len(text) > SAMPLE
-    fits = [
-        (len(rows[0]), -q, -d, separator, mark)
-        for d, separator in enumerate([delimiter] if delimiter else _DELIMITERS)
-        for q, mark in enumerate([quote] if quote else _QUOTES)
-        if (rows := parsed(sample, separator, mark, cut)) and is_rectangular(rows) and not still_quoted(rows)
-    ]
+    fits = {
+        separator: mark
+        for separator in ([delimiter] if delimiter else _DELIMITERS)
+        if (mark := quote_that_fits(sample, separator, quote, cut))
+    }
+    columns = {sign: len(parsed(sample, sign, mark, cut)[0]) for sign, mark in fits.items()}
+    several = [sign for sign, count in columns.items() if count > 1]
+    if len(several) > 1:
+        raise ShoalError(
+            f"the fields may be divided by {' or by '.join(map(repr, several))}: with each of them all lines have "
+            "as many fields; say which it is with --delimiter (delimiter= in Python)"
+        )
     first = re.split("[\r\n]", sample.lstrip(), maxsplit=1)[0]
     likely = delimiter or max(_DELIMITERS, key=first.count)
-    if fits and (max(fits)[0] > 1 or likely not in first):
-        *_, separator, mark = max(fits)
+    if several or (fits and likely not in first):
+        separator = max(fits, key=columns.__getitem__)
+        mark = fits[separator]
     else:  # not rectangular: the reader will say where
         separator, mark = likely, quote or '"'
     decimal, thousands = signs_of(parsed(sample, separator, mark, cut), said)
     return Dialect(separator, mark, encoding, decimal, line_end(sample, mark), thousands)
+
+
+def quote_that_fits(sample: str, delimiter: str, quote: str | None, cut: bool) -> str | None:
+    """The quotes with which all rows have as many fields; those that hold delimiters together where both do."""
+    fits = {
+        mark: len(rows[0])
+        for mark in ([quote] if quote else _QUOTES)
+        if (rows := parsed(sample, delimiter, mark, cut)) and is_rectangular(rows) and not still_quoted(rows)
+    }
+    return min(fits, key=fits.__getitem__) if fits else None
 
 
 def parsed(sample: str, delimiter: str, quote: str, cut: bool) -> list[list[str]]:

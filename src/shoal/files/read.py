@@ -36,6 +36,9 @@ SUFFIXES: dict[str, Format] = {
 }
 
 
+STREAM = b"\xff\xff\xff\xff"
+"""What a stream of Arrow begins with."""
+
 WHOLE = r"^-?[0-9]+$"
 """A regular expression for whole numbers."""
 
@@ -100,7 +103,7 @@ def kind_of(name: str, content: bytes) -> Format:
         return SUFFIXES[suffix]
     if content.startswith(b"PAR1"):
         return "parquet"
-    return "arrow" if content.startswith(b"ARROW1") else "csv"
+    return "arrow" if content.startswith((b"ARROW1", STREAM)) else "csv"
 
 
 def reject_dialect(name: str, said: Said) -> None:
