@@ -123,7 +123,7 @@ def number_column(rng: Random, n: int) -> Column:
         # A float stands for the shortest text that reads back to it, whatever its width.
         texts = map(str, pa.array(rounded, pa.float64()).cast(kind).to_numpy(zero_copy_only=False))
         numbers = [float(text) for text in texts]
-        column.long, column.decimals = digits == 20, -1
+        column.long, column.decimals = digits == 20, None
     elif chance < 0.8:
         kind, column.kind = pa.bool_(), "boolean"
         numbers = [rng.random() < 0.5 for _ in range(n)]
@@ -131,7 +131,7 @@ def number_column(rng: Random, n: int) -> Column:
         names = [name for name in ("decimal32", "decimal64", "decimal128", "decimal256") if hasattr(pa, name)]
         digits, scale = rng.choice([(7, 2), (9, 0), (9, 5), (6, -2)])
         kind, column.kind = getattr(pa, rng.choice(names))(digits, scale), "decimal"
-        column.decimals = max(0, scale)
+        column.decimals = scale
         numbers = [Decimal(rng.randrange(-(10**6), 10**6)).scaleb(-scale) for _ in range(n)]
     column.array = pa.array(numbers, kind)
     column.values = [

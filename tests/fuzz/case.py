@@ -22,7 +22,7 @@ class Column:
     array: Any = None  # as they stand in a Parquet or Arrow file
     values: list[Fraction] | None = None  # what a quasi-identifier's numbers are
     kind: Kind = "integer"
-    decimals: int = 0  # the most that a number comes with
+    decimals: int | None = 0  # the most that a number comes with; of hundreds -2, of floats none
     precision: int = 53  # binary digits of its floats
     grouping: str = ""  # what stands between thousands
     long: bool = False  # more digits than a stream holds

@@ -118,7 +118,7 @@ def column_of(found: Quantity, decimal: str) -> Column:
     """A quasi-identifier with its numbers as they stand in the file."""
     texts = [text if found.grouping else text.replace(".", decimal) for text in found.texts]
     as_floats = any("e" in text.lower() for text in found.texts) and found.kind == "float"
-    decimals = -1 if as_floats else found.decimals
+    decimals = None if as_floats else found.decimals
     values, kind = found.values, found.kind
     return Column("", "quasi", texts, None, values, kind, decimals, grouping=found.grouping, long=found.long)
 
@@ -185,15 +185,21 @@ def heading(rng: Random, case: Case, rows: list[list[str]]) -> list[str] | None:
     names = [column.name for column in case.columns]
     chance = rng.random()
     if chance > 0.1:
-        if chance > 0.96:
+        if chance > 0.96 or (chance > 0.5 and any("names: " in note for note in case.notes)):
             case.dialect["header"] = True
         elif chance > 0.94 and len(set(names)) == len(names):
             case.given_names = rng.sample([f"called{number}" for number in range(99)], len(names))
             case.dialect |= {"header": True, "names": case.given_names}
             case.doubt("a header and other names")
+        elif any("names: " in note for note in case.notes):
+            case.doubt("odd names, which could be a record")
         return names
     case.header = False
     case.notes.append("no header")
+    if len(rows) == 1:
+        case.doubt("a single record shows little")
+    if case.decimal == "," and "delimiter" not in case.dialect:
+        case.doubt("decimal commas, which could be delimiters, and no header")
     case.verdict = "either" if case.verdict == "either" and "names" in "".join(case.notes) else case.verdict
     if chance > 0.04:
         case.dialect["header"] = False
@@ -250,12 +256,6 @@ def as_arrow(rng: Random, case: Case, n: int) -> None:
         case.notes.append(str(column.array.type))
         if any(word in str(column.array.type) for word in rare) and column.role != "quasi":
             case.doubt("a rare type")
-        if (
-            pa.types.is_decimal(column.array.type)
-            and column.array.type.scale < 0
-            and case.output.endswith(".parquet")
-        ):
-            case.doubt("decimals of a negative scale, which Parquet does not know")
     if rng.random() < 0.05:
         spoil(rng, case)
     case.name = rng.choice(["people.parquet", "people.pq", "people.arrow", "people.feather", "people.ipc"])

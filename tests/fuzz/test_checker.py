@@ -16,10 +16,10 @@ from checker import WrongError, check_left, check_refusal, check_release
 
 HERE = Path(__file__).parent
 AGES = ["31", "33", "62", "65", "64", "61"]
-WEIGHTS = ["61.5", "64.0", "80.2", "77.7", "82.5", "79.4"]
+WEIGHTS = ["61.5", "64.0", "80.2", "77.7", "79.5", "79.4"]
 TOWNS = ["Ulm", "Bonn", "Ulm", "", "Köln", "NA"]
 GROUPS = [[0, 1], [2, 5], [3, 4]]
-RELEASED = {"age": ["32", "62", "64"], "weight": ["62.8", "79.8", "80.1"]}
+RELEASED = {"age": ["32", "62", "64"], "weight": ["62.8", "79.8", "78.6"]}
 
 
 def table():
@@ -59,7 +59,8 @@ def written(folder, columns, k=2, **news):
     case = Case("by hand", "people.csv", b"", table(), k, "safe.csv")
     lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
     dialect = {"delimiter": ",", "quote": '"', "encoding": "utf-8", "decimal": "."}
-    manifest = {"information_loss": loss_of(released()), "output": {"dialect": dialect, "verified_k": 2}} | news
+    manifest = {"information_loss": loss_of(released()), "groups": 3} | news
+    manifest["output"] = {"dialect": dialect, "verified_k": 2}
     path = folder / "safe.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "safe.csv.manifest.json").write_text(json.dumps(manifest))
@@ -103,6 +104,15 @@ def test_a_wrong_common_value_is_found(tmp_path, name, value, found):
     columns[name][:2] = [value, value]
     with pytest.raises(WrongError, match=found):
         check_release(*written(tmp_path, columns))
+
+
+def test_digits_that_give_the_last_member_away_are_found(tmp_path):
+    columns = released()
+    columns["weight"] = [{"62.8": "62.75", "79.8": "79.80", "78.6": "78.60"}[text] for text in columns["weight"]]
+    case, path = written(tmp_path, columns, information_loss=loss_of(columns))
+    case.columns[2].decimals = 2
+    with pytest.raises(WrongError, match="finer than its groups allow"):
+        check_release(case, path)
 
 
 def test_untouched_values_that_changed_places_are_found(tmp_path):
@@ -173,7 +183,7 @@ def typed(folder, **changed):
     pyarrow.parquet.write_table(whole, folder / "people.parquet")
     pyarrow.parquet.write_table(right, folder / "safe.parquet")
     (folder / "safe.parquet.manifest.json").write_text(
-        json.dumps({"information_loss": 100 * 4 / 40, "output": {"verified_k": 2}})
+        json.dumps({"information_loss": 100 * 4 / 40, "groups": 2, "output": {"verified_k": 2}})
     )
     roles = ["identifier", "quasi", "other", "confidential"]
     columns = [Column(n, role, array=whole[n]) for n, role in zip(whole.column_names, roles, strict=True)]

@@ -118,7 +118,9 @@ def name_columns(rng: Random, case: Case, made: Layout) -> None:
     elif chance < 0.33:
         kind = rng.choice(list(doubtful))
         names[rng.randrange(len(names))] = rng.choice(doubtful[kind])
-        case.doubt(f"names: {kind}")
+        case.notes.append(f"names: {kind}")
+        if kind == "empty" or case.columns[0].texts is None:
+            case.doubt(f"names: {kind}")
     if len(set(names)) < len(names):
         case.doubt("two columns of one name")
         if rng.random() < 0.5 and case.columns[0].texts is not None:
