@@ -1,3 +1,4 @@
+import csv
 import gzip
 from pathlib import Path
 
@@ -83,3 +84,10 @@ def test_runs_are_stored_as_their_values(tmp_path):
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))
     write(pa.table({"x": runs}), tmp_path / "t.parquet", "parquet")
     assert read(tmp_path / "t.parquet").table["x"].to_pylist() == ["a", "a", "b"]
+
+
+def test_a_line_feed_in_a_file_of_old_lines_does_not_end_a_record(tmp_path):
+    columns = [["1", "2"], ["two\nlines", "\n"]]
+    write_csv(["x", "note"], columns, tmp_path / "t.csv", Dialect(newline="\r"), False)
+    with (tmp_path / "t.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["x", "note"], ["1", "two\nlines"], ["2", "\n"]]

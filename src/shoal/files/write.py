@@ -143,7 +143,7 @@ def write_csv_parts(
     """Write columns of text as CSV, some records at a time; gzipped without a name or a time: bytes repeat.
 
     `returns` says that a value holds a carriage return, which would end the line for some readers: then all
-    values are quoted.
+    values are quoted. So they are where lines end in a carriage return, since a value may hold a line feed.
     """
     with ExitStack() as stack:
         raw = stack.enter_context(path.open("wb"))
@@ -154,7 +154,7 @@ def write_csv_parts(
             delimiter=dialect.delimiter,
             quotechar=dialect.quote,
             lineterminator=dialect.newline,
-            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_ALL if returns or dialect.newline == "\r" else csv.QUOTE_MINIMAL,
         )
         writer.writerow(names)
         for columns in parts:
