@@ -72,6 +72,8 @@ def test_wrong_settings_are_errors(arguments, message):
 def test_scalings_that_cannot_be_honoured_are_errors():
     with pytest.raises(ShoalError, match="column 'x' .*interquartile range is 0"):
         Space.of(table_of({"x": [0, 0, 0, 0, 0, 5]}), "robust")
+    with pytest.raises(ShoalError, match="too far from its middle half"):
+        Space.of(table_of({"x": [5e-324, 0.0, 1.7e308, 1.0, 5e-324, 5e-324, 0.0]}), "robust")
     with pytest.raises(ShoalError, match="column 'x' .*use scaling 'zscore'"):
         Space.of(table_of({"x": [1e200, 1 / 3, 0.1]}), "none")
     with pytest.raises(ShoalError, match="column 'x' .*use scaling 'zscore'"):

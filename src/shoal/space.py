@@ -171,6 +171,11 @@ def centre_and_spread(name: str, raw: Float, scaling: Scaling, unit: float) -> t
                     f"column {name!r} has one value in its middle half, so its interquartile range is 0; "
                     "use scaling 'zscore' or 'range'"
                 )
+            if max(middle - raw.min(), raw.max() - middle) / LARGEST >= high - low:
+                raise ShoalError(
+                    f"column {name!r} holds numbers too far from its middle half to square; "
+                    "use scaling 'zscore' or 'range'"
+                )
             return float(middle), float(high - low)
         case "none":
             if not 1 / LARGEST < np.abs(raw).max() * unit < LARGEST:

@@ -57,7 +57,7 @@ def test_the_cut_is_along_the_axis_of_most_variance(tmp_path):
 def test_floats_near_the_ends_of_their_range_are_cut_by_their_variance(tmp_path, unit):
     values = np.arange(20.0)[::-1] * unit
     columns = spill(tmp_path / "all", np.arange(20) % 2, values)
-    columns[1] = replace(columns[1], largest=float(values.max()))
+    columns[1] = replace(columns[1], ends=(float(values.min()), float(values.max())))
     columns[1] = replace(columns[1], spread=float(columns[1].numbers(values).raw().std()))
     left, right = cut(tmp_path / "all", 2, columns, tmp_path, lambda *_: None)
     assert whole(left, ["q1"])[0].max() < whole(right, ["q1"])[0].min()

@@ -235,8 +235,8 @@ def scaled(column: Column, scaling: Scaling, path: Spilled, name: str, alone: bo
         centre, spread = mean, sqrt(squares / n)
     elif scaling == "robust":
         quarters = quartiles(column, partial(only, path, name), n)
-        # Five numbers that have these quartiles, for the one place that knows what to do with them.
-        shown = np.repeat(quarters, [2, 1, 2])
+        # Five numbers that have these quartiles and ends, for the one place that knows what to do with them.
+        shown = np.array([low, *quarters, high])
         centre, spread = centre_and_spread(column.name, shown, scaling, unit)
     else:
         centre, spread = centre_and_spread(column.name, np.array([low, high]), scaling, unit)
