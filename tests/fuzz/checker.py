@@ -8,7 +8,7 @@ import gzip
 import io
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -70,6 +70,7 @@ def check_release(case: Case, release: Path) -> dict[str, Any]:
         check_values(case, column, numbers, groups, unit)
         if column.kind in ("float", "decimal") and unit and len(groups) == manifest["groups"]:
             check_digits(case, column, groups, unit)
+    check_untouched(case, originals, manifest)
     check_loss(case, [column for column, _ in quasi], released, manifest["information_loss"])
     return manifest
 
@@ -200,6 +201,28 @@ def check_printed(name: str, original: pa.ChunkedArray, values: list[str]) -> No
         else:
             return
         demand(same, f"column {name!r} was changed: {value!r} is now {text!r}")
+
+
+def check_untouched(case: Case, originals: pa.Table | None, manifest: dict[str, Any]) -> None:
+    """What the manifest says about records that are alone on columns left as they are, counted anew."""
+    said = manifest.get("untouched", {})
+    for role, name in (("other", "others"), ("confidential", "confidential")):
+        columns = [
+            column.texts if originals is None else list(map(repr, originals.column(number).to_pylist()))
+            for number, column in enumerate(case.columns)
+            if column.role == role
+        ]
+        counts = Counter(zip(*columns, strict=True))
+        alone = sum(count == 1 for count in counts.values())
+        below = sum(count for count in counts.values() if count < case.k)
+        if name in said and columns:
+            stated = said[name]["unique"], said[name]["records_below_k"]
+            demand(stated == (alone, below), f"{name}: {stated} unique and below k, and counted {(alone, below)}")
+        if name == "others" and "--strict" in case.extras:
+            demand(
+                not alone and not below,
+                f"{alone} records are unique on columns without a role, in spite of --strict",
+            )
 
 
 # What was averaged.

@@ -61,6 +61,9 @@ def ask(rng: Random, case: Case, n: int) -> None:
     for option, chance in (("--quiet", 0.1), ("--json", 0.1)):
         if rng.random() < chance:
             case.extras.append(option)
+    if rng.random() < 0.04:
+        case.extras.append("--strict")
+        case.doubt("columns without a role may leak")
     if rng.random() < 0.03:
         case.extras += ["--memory", rng.choice(["1GB", "2 GiB", "800MB"])]
     chances = {

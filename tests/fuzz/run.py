@@ -117,7 +117,8 @@ def started(words: list[str], stdin: bytes = b"") -> tuple[Outcome, bytes]:
 def streamed(case: Case, source: Path, target: Path, blocks: int) -> Outcome:
     """The same through `anonymize_file`, cut into blocks."""
     roles = {"quasi_identifiers": "quasi", "confidential": "confidential", "identifiers": "identifier"}
-    given = {name: case.called(role) for name, role in roles.items()}  # type: ignore[arg-type]
+    given: dict[str, Any] = {name: case.called(role) for name, role in roles.items()}  # type: ignore[arg-type]
+    given["strict"] = "--strict" in case.extras
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", shoal.ShoalWarning)
@@ -226,6 +227,7 @@ def try_verify(case: Case, folder: Path, manifest: dict[str, Any]) -> None:
     """`shoal verify` agrees, told how the file is written."""
     dialect = manifest["output"].get("dialect", {})
     words = ["verify", str(folder / "safe" / case.output), "-q", listed(case.called("quasi")), "-k", str(case.k)]
+    words += ["--header"] if dialect else []
     for name in ("delimiter", "quote", "encoding", "decimal"):
         if name in dialect:
             words += [f"--{name}", "\\t" if dialect[name] == "\t" else dialect[name]]
@@ -244,7 +246,8 @@ def try_inspect(case: Case, source: Path) -> None:
 
 def try_pipe(case: Case, folder: Path) -> str:
     """A process from standard input to standard output."""
-    plain = Case(**{**vars(case), "extras": ["--json"]})
+    kept = [option for option in case.extras if option == "--strict"]
+    plain = Case(**{**vars(case), "extras": ["--json", *kept]})
     found, content = started(["anonymize", "-", *arguments(plain), "-o", "-"], case.content)
     check_left(folder, set())
     if found.status != 0:

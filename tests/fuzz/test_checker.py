@@ -167,6 +167,13 @@ def test_a_verified_k_that_was_not_counted_is_found(tmp_path):
         check_release(case, path)
 
 
+def test_records_that_are_alone_on_untouched_columns_are_counted_anew(tmp_path):
+    figure = {"unique": 4, "records_below_k": 4}
+    check_release(*written(tmp_path, released(), untouched={"confidential": figure}))
+    with pytest.raises(WrongError, match="confidential: \\(3, 4\\) unique and below k, and counted \\(4, 4\\)"):
+        check_release(*written(tmp_path, released(), untouched={"confidential": figure | {"unique": 3}}))
+
+
 def typed(folder, **changed):
     """A release of a Parquet file, some of its columns changed."""
     whole = pa.table(
