@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.files import Said
+from shoal.files import Said, dialect
 from shoal.files.layout import layout_of, numbered
 
 
@@ -54,3 +54,20 @@ def test_a_column_that_is_called_sep_is_one():
     assert layout("sep=x\n1\n").columns == ("sep=x",)
     with pytest.raises(ShoalError, match="is empty"):
         layout("sep=;\n\n")
+
+
+def test_a_first_line_is_judged_however_long_it_is():
+    record = ",".join(f"0.{number:06d}" for number in range(15_000))
+    names = ",".join(f"gene_{number}" for number in range(15_000))
+    assert len(record) > dialect.SAMPLE / 2
+    with pytest.raises(ShoalError, match="looks like a record, not like a header"):
+        layout(f"{record}\n" * 20)
+    assert layout(f"{names}\n" + f"{record}\n" * 20).dialect.header
+
+
+def test_lines_too_long_to_look_at_two_of_them_are_not_clear(monkeypatch):
+    monkeypatch.setattr(dialect, "LONG", dialect.SAMPLE)
+    names = ",".join(f"name{number}" for number in range(50_000))
+    with pytest.raises(ShoalError, match=r"not clear .* \(its lines are too long to look at two of them\)"):
+        layout(f"{names}\n" + "1," * 49_999 + "1\n")
+    assert len(layout(f"{names}\n" + "1," * 49_999 + "1\n", header=True).columns) == 50_000

@@ -23,6 +23,11 @@ _NUMBERS = {sign: re.compile(number_pattern(sign, other)) for sign, other in _OT
 SAMPLE = 200_000
 """Characters by which a file is judged."""
 
+LONG = 1_000_000
+"""The same where it has long lines: fewer than _FEW_LINES in SAMPLE."""
+
+_FEW_LINES = 20
+
 START = 1000
 """Bytes by which its encoding is guessed."""
 
@@ -183,8 +188,7 @@ def wide_encoding(content: bytes) -> str | None:
 def detect(text: str, encoding: str, said: Said) -> Dialect:
     """The dialect of a text, with what was said about it."""
     delimiter, quote = said.delimiter, said.quote
-    sample = text[:SAMPLE]
-    cut = len(text) > SAMPLE
+    sample, cut = sample_of(text)
     fits = {
         separator: mark
         for separator in ([delimiter] if delimiter else _DELIMITERS)
@@ -206,6 +210,13 @@ def detect(text: str, encoding: str, said: Said) -> Dialect:
         separator, mark = likely, quote or '"'
     decimal, thousands = signs_of(parsed(sample, separator, mark, cut), said)
     return Dialect(separator, mark, encoding, decimal, line_end(sample, mark), thousands)
+
+
+def sample_of(text: str) -> tuple[str, bool]:
+    """The start of a text, and whether it ends within a line."""
+    start = text[:SAMPLE]
+    most = LONG if max(map(start.count, "\r\n")) < _FEW_LINES else SAMPLE
+    return text[:most], len(text) > most
 
 
 def quote_that_fits(sample: str, delimiter: str, quote: str | None, cut: bool) -> str | None:

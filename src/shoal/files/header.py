@@ -127,10 +127,14 @@ def check_header(file: str, first: Sequence[str], below: Sequence[Sequence[str]]
     if reason:
         raise ShoalError(f"the first line of {file} looks like a record, not like a header ({reason}); {cure()}")
     if not is_header(columns):
-        raise ShoalError(
-            f"it is not clear whether the first line of {file} is a header or a record "
-            f"({doubt(columns)}); {cure()}"
-        )
+        raise unclear(file, doubt(columns))
+
+
+def unclear(file: str, why: str) -> ShoalError:
+    """Nobody can tell."""
+    return ShoalError(
+        f"it is not clear whether the first line of {file} is a header or a record ({why}); {cure()}"
+    )
 
 
 def check_lone(file: str, line: Sequence[str]) -> None:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from shoal.errors import ShoalError, some
-from shoal.files.dialect import SAMPLE, Dialect, Said, detect
-from shoal.files.header import check_header, check_lone
+from shoal.files.dialect import Dialect, Said, detect, sample_of
+from shoal.files.header import check_header, check_lone, unclear
 
 _SEPARATOR = re.compile(r'"?sep=([^\w"\r\n])"?\1*(?:\r\n|\r|\n)', re.IGNORECASE)
 
@@ -63,15 +63,18 @@ def rows_of(text: str, dialect: Dialect) -> Iterator[list[str]]:
 
 def find_header(file: str, first: Sequence[str], text: str, dialect: Dialect) -> None:
     """An error, unless the first line certainly is a header; a lone one may be."""
-    sample: list[list[str]] = []
+    start, cut = sample_of(text)
+    rows: list[list[str]] = []
     with suppress(csv.Error):  # what was read until there will do
-        sample.extend(rows_of(text[:SAMPLE], dialect))
-    if len(text) > SAMPLE:
-        sample = sample[:-1]
-    below = [row for row in sample[1:] if len(row) == len(first)]
+        rows.extend(rows_of(start, dialect))
+    if cut:
+        rows = rows[:-1]
+    below = [row for row in rows[1:] if len(row) == len(first)]
     if below:
         check_header(file, first, below)
-    elif len(sample) == 1 and len(text) <= SAMPLE:
+    elif cut and len(rows) < 2:
+        raise unclear(file, "its lines are too long to look at two of them")
+    elif len(rows) == 1:
         check_lone(file, first)
 
 

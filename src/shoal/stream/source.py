@@ -17,14 +17,13 @@ import pyarrow.parquet
 
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said
-from shoal.files.dialect import START, candidates, not_encoded, unknown_encoding
+from shoal.files.dialect import LONG, START, candidates, not_encoded, unknown_encoding
 from shoal.files.layout import layout_of
 from shoal.files.read import below_header, csv_options, first_line, kind_of, no_records, ragged, reject_dialect
 from shoal.files.write import GROUP
 from shoal.parameters import Progress
 
 BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
-_START = 1_000_000  # characters that hold the header and show the dialect
 
 
 @dataclass(frozen=True)
@@ -341,8 +340,8 @@ def start_of(read: Callable[[int], bytes], decoder: codecs.IncrementalDecoder, p
         place.read -= held
         text = decoder.decode(piece)
         place.read += held + len(piece)
-        if len(start) < _START:
-            start += text[:_START]
+        if len(start) <= LONG:  # one more shows that there is more
+            start += text[: LONG + 1]
     place.read -= len(decoder.getstate()[0])
     decoder.decode(b"", final=True)
     return start
