@@ -552,6 +552,14 @@ def test_an_interrupted_stream_is_gone_on_with(folder, run, too_large, monkeypat
     assert (status, "k = 2" in out) == (0, True)
 
 
+def test_a_limit_that_cannot_be_honoured_is_an_error(folder, run):
+    assert run("anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o a.csv --method mdav")[0] == 0
+    status, _, err = run("anonymize --recipe a.csv.manifest.json --memory 600MB -o b.csv")
+    assert (status, "in the blocks that it was made in: leave out --memory" in err) == (2, True)
+    status, _, err = run("verify - -q age --memory 600MB")
+    assert (status, "standard input cannot be read in parts" in err) == (2, True)
+
+
 def test_a_recipe_of_blocks_is_repeated_in_blocks(folder, run):
     given = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
     (folder / "people.csv").write_text(CSV + CSV.split("\n", 1)[1])

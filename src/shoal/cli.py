@@ -228,6 +228,8 @@ def is_streamed(file: str, output: str, memory: str | None, expected: "Recipe | 
     from shoal.stream.run import fits
 
     limit = bytes_of(memory)
+    if memory is not None and expected is not None:
+        raise ShoalError("a recipe is repeated in the blocks that it was made in: leave out --memory")
     in_blocks = expected is not None and expected.blocks is not None
     if "-" in (file, output):
         if memory is not None or in_blocks:

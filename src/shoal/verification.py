@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import ShoalError
 from shoal.files import Said, read
 from shoal.manifest import written_dialect
 from shoal.privacy import Anonymity, k_anonymity
@@ -61,6 +62,8 @@ def verify(
     """
     from shoal.stream.memory import bytes_of, free_memory, size_in_memory
 
+    if str(path) == "-" and memory is not None:
+        raise ShoalError("standard input cannot be read in parts; name a file, or leave out --memory")
     limit, names = min(bytes_of(memory), free_memory()), names_of(quasi_identifiers)
     if str(path) != "-" and not dialect:
         dialect = written_dialect(Path(path))
