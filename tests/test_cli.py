@@ -552,6 +552,14 @@ def test_an_interrupted_stream_is_gone_on_with(folder, run, too_large, monkeypat
     assert (status, "k = 2" in out) == (0, True)
 
 
+def test_the_command_that_inspect_prints_suits_a_table_of_few_records(folder, run):
+    (folder / "few.csv").write_text("age,weight\n31,60.5\n44,71.5\n27,58.0\n")
+    _, out, _ = run("inspect few.csv")
+    command = next(line.strip() for line in out.splitlines() if "shoal anonymize" in line)
+    assert " -k 3 " in command
+    assert run(f"{command.removeprefix('shoal ')} --strict")[0] == 0
+
+
 def test_a_limit_that_cannot_be_honoured_is_an_error(folder, run):
     assert run("anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o a.csv --method mdav")[0] == 0
     status, _, err = run("anonymize --recipe a.csv.manifest.json --memory 600MB -o b.csv")

@@ -180,7 +180,10 @@ def names_of(names: Names) -> tuple[str, ...]:
     listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
     odd = [name for name in listed if not isinstance(name, str)]
     if odd:
-        raise ShoalError(f"columns are named by text, not by {odd[0]!r}")
+        raise ShoalError(
+            f"columns are named by text, not by {odd[0]!r}; rename the columns first, for example by "
+            "table.columns = table.columns.map(str)"
+        )
     return listed
 
 
@@ -227,7 +230,10 @@ def check_names(names: Sequence[Any]) -> None:
         raise ShoalError(f"two columns of the same name: {some(map(repr, duplicates))}; rename one")
     if not all(isinstance(name, str) for name in names):
         odd = next(name for name in names if not isinstance(name, str))
-        raise ShoalError(f"column names must be text, not {odd!r}; rename the columns first")
+        raise ShoalError(
+            f"column names must be text, not {odd!r}; rename the columns first, for example by "
+            "table.columns = table.columns.map(str)"
+        )
 
 
 def no_table(data: Any) -> ShoalError:

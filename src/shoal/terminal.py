@@ -342,18 +342,19 @@ def print_inspection(found: "Inspection", file: str, given: dict[str, Any], stre
         print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
     print("\nThe roles are suggestions: you decide what others may know.")
     if found.suggested("quasi-identifier"):
-        print(f"\n  {suggested_command(file, found.roles(), given)}{'' if streamed else ' --report safe.html'}")
+        command = suggested_command(file, found.roles(), given, min(5, found.records))
+        print(f"\n  {command}{'' if streamed else ' --report safe.html'}")
     else:
         print("No column can be a quasi-identifier yet: put quantities in the place of what people are known by.")
 
 
-def suggested_command(file: str, roles: dict[str, list[str]], given: dict[str, Any]) -> str:
+def suggested_command(file: str, roles: dict[str, list[str]], given: dict[str, Any], k: int) -> str:
     """Every column that could tell people apart has a role in it."""
     from shoal.options import joined, options_of
 
     options = zip("qci", roles.values(), strict=True)
     parts = [f"-{option} {joined(names)}" for option, names in options if names]
-    return f"shoal anonymize {shlex.quote(file)}{options_of(given)} -k 5 {' '.join(parts)} -o safe.csv"
+    return f"shoal anonymize {shlex.quote(file)}{options_of(given)} -k {k} {' '.join(parts)} -o safe.csv"
 
 
 def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -155,3 +155,17 @@ def test_a_field_longer_than_the_sample_does_no_harm():
 
 def test_a_mark_at_the_start_is_dropped_even_where_the_encoding_is_given():
     assert decode("ä".encode("utf-8-sig"), "x.csv", "utf-8") == ("ä", "utf-8")
+
+
+@pytest.mark.parametrize("sign", ["1", "e", "-", "+", "\n"])
+@pytest.mark.parametrize("name", ["decimal", "thousands"])
+def test_what_numbers_are_made_of_separates_nothing_in_them(name, sign):
+    with pytest.raises(ShoalError, match=f"{name} cannot be"):
+        Said(**{name: sign})
+
+
+@pytest.mark.parametrize("other", ["06.02", "24.12", "8.30", "17.45"])
+def test_the_point_of_a_time_or_of_a_day_decides_nothing(other):
+    rows = "".join(f"{number}.083;{other}\n" for number in range(1, 10))
+    found = detect(f"income;when\n{rows}", "utf-8", Said())
+    assert (found.decimal, found.thousands) == (".", "")

@@ -240,3 +240,11 @@ def test_shapes():
         "A",
         "a_0",
     ]
+
+
+@pytest.mark.parametrize("word", ["UNK", "declined", "hemolyzed", "thirty"])
+def test_a_word_over_one_column_of_numbers_makes_no_header_of_a_record(word, tmp_path):
+    records = "".join(f"Anna B{number},{number * 37 % 60 + 20}\n" for number in range(1, 21))
+    (tmp_path / "t.csv").write_text(f"Xaver Zu,{word}\n{records}")
+    with pytest.raises(ShoalError, match="--no-header"):
+        read(tmp_path / "t.csv")

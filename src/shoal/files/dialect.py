@@ -31,6 +31,9 @@ _FEW_LINES = 20
 START = 1000
 """Bytes by which its encoding is guessed."""
 
+_CLOCK = re.compile(r"([01]?\d|2[0-4])\.[0-5]\d|([0-2]\d|3[01])\.(0[1-9]|1[0-2])\.?")
+"""The time of a day or a day of a month, such as 8.30 or 24.12."""
+
 _GUESSES = ("utf-8", "cp1252", "latin-1")
 
 
@@ -54,6 +57,9 @@ class Dialect:
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "decimal"):
             check_sign(name, getattr(self, name))
+        for name in ("decimal", "thousands"):
+            if getattr(self, name) == self.quote:
+                raise ShoalError(f"{name} {self.quote!r} is also the quote")
         if self.delimiter == self.quote:
             raise ShoalError(f"delimiter {self.delimiter!r} is also the quote")
         if self.decimal == self.thousands:
@@ -130,6 +136,8 @@ def check_sign(name: str, sign: str) -> None:
     """A delimiter, quote or decimal sign is one plain character."""
     if len(sign) != 1 or not sign.isascii():
         raise ShoalError(f"{name} must be one character of ASCII, not {sign!r}")
+    if sign.isalnum() or sign in "\r\n" or (name in ("decimal", "thousands") and sign in "+-"):
+        raise ShoalError(f"{name} cannot be {sign!r}: numbers or lines are made of it; give another sign")
 
 
 def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
@@ -281,8 +289,13 @@ def signs_of(rows: list[list[str]], said: Said) -> tuple[str, str]:
 
 
 def shown_sign(column: Sequence[str]) -> str | None:
-    """The decimal sign of a column, if some of its numbers can be read with that one only; None for text."""
+    """The decimal sign of a column, if some of its numbers can be read with that one only.
+
+    None for text, and for times and days such as 8.30 and 24.12: their point is no decimal sign.
+    """
     values = [bare for value in column if (bare := value.strip()).lower() not in GAPS]
+    if values and all(map(_CLOCK.fullmatch, values)):
+        return None
     fits = {sign: [bool(pattern.match(value)) for value in values] for sign, pattern in _NUMBERS.items()}
     only = [
         sign

@@ -158,7 +158,7 @@ def is_header(columns: Sequence[Column]) -> bool:
         return True
     # A record may have a word such as "thirty", or a code such as E11, over the numbers of one column.
     enough = bool(plain) or len(over_numbers) >= 2
-    return enough and (bool(telling) or in_a_row(columns) or not any(column.fits for column in texts))
+    return enough and (bool(telling) or in_a_row(columns) or not texts)
 
 
 def in_a_row(columns: Sequence[Column]) -> bool:

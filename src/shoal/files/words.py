@@ -35,6 +35,8 @@ COLUMNS = frozenset(f"{IDENTIFIER} {CONFIDENTIAL} {QUASI} {_OTHERS}".split())
 _MISSING = (
     "n.a.|n.a|none|nil|??|..|...|-|--|---|*|missing|unknown|unspecified|undefined|"
     "not available|not applicable|not known|not stated|not given|no answer|no data|refused|tbd|empty|blank|"
+    "unk|ni|asku|mskd|nask|nat|dk|rf|don't know|prefer not to say|declined|withheld|pending|invalid|error|"
+    "not done|see note|void|verweigert|"
     "unbekannt|keine angabe|k.a.|k. a.|k.a|keine|fehlt|inconnu|inconnue|non disponible|nd|n.d.|desconocido|"
     "desconocida|sin datos|sconosciuto|onbekend"
 )
