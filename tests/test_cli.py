@@ -723,13 +723,13 @@ def adult(shared, folder):
 
 def test_adult_says_what_its_text_gives_away(shared, folder, run):
     status, out, err = run(adult(shared, folder))
-    unique = "5874 of 32561 records are unique on them together and 10564 are in groups of fewer than 5"
+    unique = "5874 of 32561 records are unique on these columns alone and 10564 are in groups of fewer than 5"
     education = "'education' determines 'education-num' in every record"
     assert status == 0
     assert f"columns without a role (8): {unique}; {education}\n" in out
     assert "confidential columns (1): 0 of 32561 records are unique" in out
     assert len(err.splitlines()) == 2  # the other is about 99999, a mark
-    assert f"{unique}; {education}; make them quasi-identifiers (-q)" in err
+    assert f"{unique}; {education}; they tell the members of a group apart for whoever knows them and the" in err
 
 
 def test_adult_is_refused_where_the_owner_is_strict_and_nothing_is_written(shared, folder, run):
@@ -747,7 +747,7 @@ def test_census_names_the_sum_that_a_column_without_a_role_stands_in(shared, fol
     quasi = path.read_text().splitlines()[0].replace("PTOTVAL,", "")
     status, _, err = run(f"anonymize {path} -k 5 -q {quasi} -o safe.csv --method mdav --quiet")
     assert status == 0
-    assert "'PTOTVAL'; 1080 of 1080 records are unique on it" in err
+    assert "'PTOTVAL'; 1080 of 1080 records are unique on this column alone" in err
     assert "PTOTVAL = PEARNVAL + POTHVAL in every record" in err
 
 
@@ -757,5 +757,5 @@ def test_strict_is_a_setting_that_a_recipe_repeats(folder, run):
     status, out, _ = run("anonymize --recipe safe.csv.manifest.json -o again.csv --json")
     assert (status, json.loads(out)["manifest"]["strict"]) == (0, True)
     status, _, err = run("anonymize people.csv -k 2 -q age,weight -c diagnosis -o no.csv --strict")
-    assert (status, "5 of 5 records are unique on it" in err) == (2, True)
+    assert (status, "5 of 5 records are unique on this column alone" in err) == (2, True)
     assert not (folder / "no.csv").exists()

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -209,8 +211,23 @@ def test_strict_says_nothing_of_confidential_columns_nor_of_columns_that_give_no
     release = shoal.anonymize(pd.DataFrame(people), 3, ["age", "weight"], ["diagnosis", "name"], strict=True)
     assert release.manifest["untouched"]["confidential"]["unique"] == 7
     assert release.manifest["strict"] is True
-    with pytest.warns(ShoalWarning, match="'ward'; no group of equal values has fewer than 3 records"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ShoalWarning)
         shoal.anonymize(frame, 3, **ROLES, strict=True)
+
+
+def test_a_column_without_a_role_divides_the_groups_however_large_its_own_are():
+    records = 60
+    ages = [20 + 37 * number % 31 for number in range(records)]
+    heights = [150 + 7 * number % 41 for number in range(records)]
+    frame = pd.DataFrame({"age": ages, "height": heights, "sex": ["m", "f"] * (records // 2)})
+    with pytest.warns(
+        ShoalWarning, match="0 of 60 records are unique on this column alone .*; it tells the members"
+    ):
+        release = shoal.anonymize(frame, 5, ["age", "height"], method="mdav")
+    assert release.table.groupby(["age", "height", "sex"]).size().min() < 5
+    with pytest.raises(ShoalError, match="it tells the members of a group apart"):
+        shoal.anonymize(frame, 5, ["age", "height"], method="mdav", strict=True)
 
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")

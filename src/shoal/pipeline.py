@@ -176,9 +176,9 @@ def left_by(table: Table, k: int) -> Untouched:
 
 def heed(left: Untouched, strict: bool) -> None:
     """Warn of what columns without a role give away; where the user is strict, refuse."""
-    if left.others is None:
+    if left.others is None or not left.others.gives_away:
         return
-    if strict and left.others.gives_away:
+    if strict:
         raise ShoalError(refusal_of(left.others))
     warnings.warn(warning_of(left.others), ShoalWarning, stacklevel=3)
 

@@ -164,7 +164,7 @@ def test_households_that_stand_together_are_seen_in_a_sample(monkeypatch):
     columns = {"income": rng.integers(0, 900, 1500)[house], "house": [f"h{number}" for number in house]}
     monkeypatch.setattr(MODULE + "SAMPLE", 500)
     assert measured(columns, ["income"], ["house"], k=2).others.says() == [
-        "0 of 3000 records are unique on it and 0 are in groups of fewer than 2",
+        "0 of 3000 records are unique on this column alone and 0 are in groups of fewer than 2",
         "'house' determines 'income' in every record",
     ]
 
@@ -228,14 +228,18 @@ def test_a_sample_can_be_taken_of_types_that_arrow_cannot_filter():
 
 
 def test_a_warning_names_the_columns_and_the_cure():
-    figure = Figure(("a", "b"), 5, 100, 0, 0, 0)
+    figure = Figure(("a", "b"), 5, 100, 4, 0, 0, 0)
     assert warning_of(figure) == (
-        "columns without a role are released as they are: 'a', 'b'; no group of equal values has fewer than 5 records, "
-        "but any column may help to recognise a person; make them quasi-identifiers (-q), drop them as identifiers "
-        "(-i), or say they are confidential (-c)"
+        "columns without a role are released as they are: 'a', 'b'; 0 of 100 records are unique on these columns alone "
+        "and 0 are in groups of fewer than 5; they tell the members of a group apart for whoever knows them and the "
+        "quasi-identifiers; make them quasi-identifiers (-q), drop them as identifiers (-i), or say they are "
+        "confidential (-c)"
     )
-    figure = Figure(("a",), 5, 100, 3, 4, 7)
-    assert "3 of 100 records are unique on it and 7 are in groups of fewer than 5; make it a" in warning_of(figure)
+    figure = Figure(("a",), 5, 100, 9, 3, 4, 7)
+    assert "3 of 100 records are unique on this column alone and 7 are in groups of fewer than 5; it tells" in (
+        warning_of(figure)
+    )
+    assert not Figure(("a",), 5, 100, 1, 0, 0, 0).gives_away
     assert refusal_of(figure).startswith(
         "nothing is released, because columns without a role give too much away: 'a'"
     )
@@ -259,10 +263,12 @@ def test_adult_without_its_text_leaves_5874_unique_records_and_education_gives_a
     others = [name for name in table.column_names if name not in (*quasi, "income")]
     found = measured(table, quasi, others, ["income"], k=5)
     assert found.others.says() == [
-        "5874 of 32561 records are unique on them together and 10564 are in groups of fewer than 5",
+        "5874 of 32561 records are unique on these columns alone and 10564 are in groups of fewer than 5",
         "'education' determines 'education-num' in every record",
     ]
-    assert found.confidential.says() == ["0 of 32561 records are unique on it and 0 are in groups of fewer than 5"]
+    assert found.confidential.says() == [
+        "0 of 32561 records are unique on this column alone and 0 are in groups of fewer than 5"
+    ]
 
 
 def test_census_names_its_sum(shared):

@@ -587,7 +587,7 @@ def test_progress_rises_to_its_end(tmp_path):
 
 
 def test_the_warnings_are_those_of_a_table_in_memory(tmp_path):
-    rows = "name,age,weight,diagnosis,other\n" + "".join(f"n{i},{i},7,=flu,x\n" for i in range(20))
+    rows = "name,age,weight,diagnosis,other\n" + "".join(f"n{i},{i},7,=flu,x{i % 2}\n" for i in range(20))
     path = tmp_path / "in.csv"
     path.write_text(rows)
     said = []

@@ -105,6 +105,7 @@ class Figure:
     columns: tuple[str, ...]
     k: int
     records: int
+    groups: int
     unique: int
     groups_below: int
     records_below: int
@@ -114,12 +115,12 @@ class Figure:
 
     @property
     def gives_away(self) -> bool:
-        """Whether people can be told apart or a quasi-identifier can be got back, as far as is known."""
-        return bool(self.unique or self.records_below or self.dependencies or self.relations or self.unseen)
+        """Whether the members of a group can be told apart or their values be got back, as far as is known."""
+        return self.groups > 1 or bool(self.records_below or self.unseen)
 
     def says(self) -> list[str]:
         """The same in sentences, without a full stop."""
-        where = "it" if len(self.columns) == 1 else "them together"
+        where = "this column alone" if len(self.columns) == 1 else "these columns alone"
         below = (
             f"{self.records_below} {'is' if self.records_below == 1 else 'are'} in groups of fewer than {self.k}"
         )
@@ -131,6 +132,7 @@ class Figure:
         """As JSON takes it."""
         return {
             "columns": list(self.columns),
+            "groups": self.groups,
             "unique": self.unique,
             "groups_below_k": self.groups_below,
             "records_below_k": self.records_below,
@@ -150,20 +152,29 @@ class Figure:
 
 def warning_of(figure: Figure) -> str:
     """What the owner should know of columns without a role."""
-    safe = f"no group of equal values has fewer than {figure.k} records"
-    none = f"{safe}, but any column may help to recognise a person"
-    said = "; ".join(figure.says()) if figure.gives_away else none
-    listed = some(map(repr, figure.columns), 10)
-    return f"columns without a role are released as they are: {listed}; {said}; {cure_of(figure)}"
+    said = f"{listed(figure)}; {said_of(figure)}; {cure_of(figure)}"
+    return f"columns without a role are released as they are: {said}"
 
 
 def refusal_of(figure: Figure) -> str:
     """The same for an owner who is strict."""
-    listed = some(map(repr, figure.columns), 10)
     return (
-        f"nothing is released, because columns without a role give too much away: {listed}; "
-        f"{'; '.join(figure.says())}; {cure_of(figure)}, or leave out strict"
+        f"nothing is released, because columns without a role give too much away: {listed(figure)}; "
+        f"{said_of(figure)}; {cure_of(figure)}, or leave out strict"
     )
+
+
+def listed(figure: Figure) -> str:
+    """The first few columns."""
+    return some(map(repr, figure.columns), 10)
+
+
+def said_of(figure: Figure) -> str:
+    """What columns without a role give away, alone and beside the quasi-identifiers."""
+    beside = "they tell the members of a group apart for whoever knows them and the quasi-identifiers"
+    if len(figure.columns) == 1:
+        beside = "it tells the members of a group apart for whoever knows it and the quasi-identifiers"
+    return "; ".join([*figure.says(), *([beside] if figure.groups > 1 else [])])
 
 
 def cure_of(figure: Figure) -> str:
@@ -239,14 +250,15 @@ def groups_of(others: Sequence[str], confidential: Sequence[str]) -> dict[str, S
 
 def counted(counter: Tally, columns: Sequence[str], k: int) -> Figure:
     """The figure of some columns as far as counting goes."""
-    records = unique = groups_below = records_below = 0
+    records = groups = unique = groups_below = records_below = 0
     for sizes in counter.sizes():
         small = sizes[sizes < k]
         records += int(sizes.sum())
+        groups += len(sizes)
         unique += int((sizes == 1).sum())
         groups_below += len(small)
         records_below += int(small.sum())
-    return Figure(tuple(columns), k, records, unique, groups_below, records_below)
+    return Figure(tuple(columns), k, records, groups, unique, groups_below, records_below)
 
 
 # Hashes of values.
