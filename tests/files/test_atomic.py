@@ -10,7 +10,7 @@ import pytest
 
 from shoal.errors import ShoalError
 from shoal.files import atomic, atomically
-from shoal.files.atomic import alone_in, remove_leftovers, together
+from shoal.files.atomic import alone_in, mark_of, new_part, remove_leftovers, together
 
 
 def test_the_file_appears_when_the_block_ends_well(tmp_path):
@@ -163,8 +163,10 @@ def test_files_of_a_run_that_is_at_work_are_left_alone(tmp_path):
 
 
 def test_only_leftovers_of_the_same_name_are_removed(tmp_path):
-    kept = {".a.txt.manifest.json.abcdefgh.part", ".b.txt.abcdefgh.part", ".a.txt.abc.part", "a.txt.abcdefgh.part"}
-    for name in (*kept, ".a.txt.abcdefgh.part"):
+    mark = mark_of(tmp_path / "a.txt")
+    kept = {f".{name}.{mark}abcdefgh.part" for name in ("a.txt.manifest.json", "b.txt")}
+    kept |= {".a.txt.abc.part", ".a.txt.abcdefgh.part", f"a.txt.{mark}abcdefgh.part"}
+    for name in (*kept, f".a.txt.{mark}abcdefgh.part"):
         (tmp_path / name).write_text("left")
     remove_leftovers([tmp_path / "a.txt"])
     assert {path.name for path in tmp_path.iterdir()} == kept
@@ -225,7 +227,42 @@ def test_in_a_thread_files_are_written_too(tmp_path):
 def test_where_files_cannot_be_locked_nothing_is_taken_for_a_leftover_and_nobody_waits(tmp_path, monkeypatch):
     monkeypatch.setattr(atomic, "lock", lambda _: None)
     monkeypatch.setattr(atomic, "sleep", pytest.fail)
-    (tmp_path / ".a.txt.abcdefgh.part").write_text("of another run, perhaps")
+    left = tmp_path / f".a.txt.{mark_of(tmp_path / 'a.txt')}abcdefgh.part"
+    left.write_text("of another run, perhaps")
     with atomically(tmp_path / "a.txt") as temporary:
         temporary.write_text("new")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".a.txt.abcdefgh.part", "a.txt"]
+    assert sorted(tmp_path.iterdir()) == [left, tmp_path / "a.txt"]
+
+
+def killed(paths, named):
+    """What a run on these paths leaves if it is killed when it has given so many names."""
+    for number, path in enumerate(paths):
+        part, handle = new_part(path, paths[-1])
+        part.write_text("whole")
+        os.close(handle)
+        if number < named:
+            os.link(part, path)
+
+
+@pytest.mark.parametrize("named", [1, 3])
+def test_a_name_is_taken_back_only_by_a_run_with_the_same_last_file(tmp_path, named):
+    page, *first = paths = [tmp_path / name for name in ("page", "a.manifest", "a")]
+    second = [page, tmp_path / "b.manifest", tmp_path / "b"]
+    killed(paths, named)
+    with pytest.raises(ShoalError, match="page exists already"), together(second):
+        pass
+    assert page.read_text() == "whole"
+    remove_leftovers(paths)
+    assert sorted(tmp_path.iterdir()) == ([] if named == 1 else sorted([page, *first]))
+
+
+def test_a_name_that_was_given_before_a_kill_is_given_again(tmp_path):
+    part, path = tmp_path / "part", tmp_path / "a.txt"
+    part.write_text("whole")
+    os.link(part, path)
+    atomic.move(part, path, overwrite=False)
+    assert path.read_text() == "whole"
+    path.unlink()
+    path.write_text("somebody else's")
+    with pytest.raises(ShoalError, match="exists already"):
+        atomic.move(part, path, overwrite=False)

@@ -1,5 +1,6 @@
 """Writing files whole or not at all: under temporary names beside their places, then moved there."""
 
+import hashlib
 import os
 import re
 import signal
@@ -62,7 +63,7 @@ def together(paths: Sequence[Path], overwrite: bool = False) -> Iterator[list[Pa
     try:
         for path in paths:
             with undisturbed(), naming(path):
-                parts.append(new_part(path))
+                parts.append(new_part(path, paths[-1]))
         with naming(paths[-1]):
             yield [part for part, _ in parts]
         give_names([part for part, _ in parts], paths, overwrite)
@@ -102,6 +103,8 @@ def move(temporary: Path, path: Path, overwrite: bool) -> None:
     try:
         os.link(temporary, path)  # unlike a rename, fails where the name is taken
     except FileExistsError:
+        if is_one(temporary, path):  # named before, by a run that was killed then
+            return
         raise ShoalError(f"{path} exists already; choose another name or ask to overwrite it") from None
     except OSError:  # a file system without hard links
         check_target(path, overwrite)
@@ -117,10 +120,11 @@ def naming(path: Path) -> Iterator[None]:
         raise ShoalError(f"cannot write {path}: {error.strerror or error}; nothing was written") from error
 
 
-def new_part(path: Path) -> tuple[Path, int]:
-    """A temporary file beside `path`, locked for as long as its handle is open."""
+def new_part(path: Path, last: Path) -> tuple[Path, int]:
+    """A temporary file beside `path`, locked for as long as its handle is open; it tells which file comes last."""
+    prefix = f".{path.name}.{mark_of(last)}"
     while True:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=prefix, suffix=".part", dir=path.parent)
         lock(handle)
         if os.fstat(handle).st_nlink:
             return Path(name), handle
@@ -131,21 +135,38 @@ def remove_leftovers(paths: Sequence[Path]) -> None:
     """Remove what a killed run has left: its temporary files, and names that it gave before it gave the last.
 
     A leftover is a temporary file that nobody has locked. A file that is one and the same with a leftover got its
-    name from the killed run.
+    name from the killed run. It is taken back only if that run had the same last file: a report, say, may belong
+    to another release, which is there. Then the leftover stays too, for the next run on that release.
     """
-    complete = os.path.lexists(paths[-1])
+    complete, mark = os.path.lexists(paths[-1]), mark_of(paths[-1])
     for path in paths:
         for part in parts_of(path):
             with suppress(OSError), part.open("rb") as file:
                 if lock(file.fileno()):
-                    if not complete and path.exists() and path.samefile(part):
-                        path.unlink()
+                    if is_one(part, path):
+                        if not part.name.startswith(f".{path.name}.{mark}"):
+                            continue
+                        if not complete:
+                            path.unlink()
                     part.unlink()
+
+
+def mark_of(last: Path) -> str:
+    """Eight letters that tell the sets of files apart, by the place of the last one."""
+    return hashlib.sha256(os.fsencode(last.parent.resolve() / last.name)).hexdigest()[:8]
+
+
+def is_one(path: Path, other: Path) -> bool:
+    """Whether two names are those of one file."""
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
 
 
 def parts_of(path: Path) -> list[Path]:
     """The temporary files for `path`, of all runs."""
-    pattern = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.part")
+    pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}[a-z0-9_]{{8}}\.part")
     try:
         return [part for part in path.parent.iterdir() if pattern.fullmatch(part.name)]
     except OSError:
