@@ -3,6 +3,7 @@ import io
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from itertools import pairwise
@@ -12,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal import cli
+from shoal import cli, entry
 from shoal.terminal import LogLines
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
@@ -38,6 +39,10 @@ def run(monkeypatch, capfd):
         return ended.value.code, out, err
 
     return call
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
 
 
 GOOD = "anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o safe.csv"
@@ -566,6 +571,59 @@ def test_a_limit_that_cannot_be_honoured_is_an_error(folder, run):
     assert (status, "in the blocks that it was made in: leave out --memory" in err) == (2, True)
     status, _, err = run("verify - -q age --memory 600MB")
     assert (status, "standard input cannot be read in parts" in err) == (2, True)
+
+
+def test_a_file_that_came_while_the_stream_ran_survives_the_same_command(folder, run, too_large, monkeypatch):
+    real = shoal.stream.run.Writer.write
+
+    def plant(*given):
+        (folder / "safe.csv").write_text("somebody else's")
+        real(*given)
+
+    monkeypatch.setattr("shoal.stream.run.Writer.write", plant)
+    for _ in range(3):
+        status, _, err = run(f"{GOOD} --quiet")
+        assert (status, err) == (2, "shoal: safe.csv exists already; choose another name or ask to overwrite it\n")
+        assert (folder / "safe.csv").read_text() == "somebody else's"
+        assert not (folder / "safe.csv.manifest.json").exists()
+    assert run(f"{GOOD} --quiet -f")[0] == 0
+    assert names(folder) == ["people.csv", "safe.csv", "safe.csv.manifest.json"]
+
+
+def test_a_stream_killed_when_all_has_its_name_is_ended_by_the_same_command(folder, run, too_large, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("shoal.stream.run.Work.remove", lambda self: None)
+        assert run(GOOD)[0] == 0
+    before = (folder / "safe.csv").stat()
+    assert ".safe.csv.shoal" in names(folder)
+    status, _, err = run(f"{GOOD} --quiet")
+    assert (status, err) == (0, "")
+    assert (folder / "safe.csv").stat()[:2] == before[:2]
+    assert (folder / "safe.csv").stat().st_mtime_ns == before.st_mtime_ns
+    assert names(folder) == ["people.csv", "safe.csv", "safe.csv.manifest.json"]
+
+
+def test_after_an_interrupt_that_was_honoured_a_fault_is_a_fault(folder, run, monkeypatch):
+    def interrupt(*_):
+        entry.stop(signal.SIGINT, None)
+
+    def fail(*_):
+        raise ValueError("a fault")
+
+    monkeypatch.setattr(entry, "_asked", [])
+    monkeypatch.setattr("shoal.methods.refined.Improvement.anneal", interrupt)
+    monkeypatch.setattr("shoal.cli.write_release", fail)
+    status, _, err = run(f"{GOOD} --method refined")
+    assert (status, "interrupted: these are the best" in err, "ValueError: a fault" in err) == (70, True, True)
+
+
+def test_asked_for_a_traceback_an_interrupt_does_not_hide_it(folder, run, monkeypatch):
+    monkeypatch.setattr(entry, "_asked", [signal.SIGINT])
+    monkeypatch.setattr("shoal.cli.app", lambda **_: int("half of an import"))
+    assert run("methods")[0] == 130
+    monkeypatch.setenv("SHOAL_DEBUG", "1")
+    with pytest.raises(ValueError, match="half of an import"):
+        run("methods")
 
 
 def test_a_recipe_of_blocks_is_repeated_in_blocks(folder, run):

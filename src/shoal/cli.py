@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from shoal.entry import StoppedError, is_closed, signalled, words_on
+from shoal.entry import StoppedError, forget_signals, is_closed, signalled, words_on
 from shoal.errors import ShoalError
 from shoal.options import (
     ColumnNames,
@@ -188,7 +188,7 @@ def anonymize(
         raise ShoalError(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
-    check_outputs(file, output, report, overwrite or is_moving(output))
+    check_outputs(file, output, report, overwrite)
     if parameter:
         from shoal.catalogue import method_of
 
@@ -211,8 +211,11 @@ def anonymize(
             raise other_input(file)
         with progress_bar(quiet or as_json, alone=output == "-") as progress:
             release = run(source, progress=progress, **settings)
+        if release.manifest["method"].get("interrupted"):
+            forget_signals()
         if certificate is not None:
             prove(release, certificate, quiet or as_json)
+            forget_signals()
         verification = write_release(release, output, overwrite, report)
     say = sys.stderr if output == "-" else sys.stdout
     if as_json:
@@ -278,17 +281,6 @@ def stream(
     elif not quiet:
         print_result(release.manifest, release.sizes, release.verified_k, release.information_loss, output)
     check_repeated(expected, release.manifest)
-
-
-def is_moving(output: str) -> bool:
-    """Whether an earlier run was killed while it gave its finished files their names."""
-    from shoal.stream.work import Work
-
-    if output == "-":
-        return False
-    work = Work(Path(output))
-    work.sweep()
-    return work.stage == "moving"
 
 
 def check_repeated(expected: "Recipe | None", manifest: dict[str, Any]) -> None:
@@ -481,10 +473,10 @@ def main() -> NoReturn:
     except MemoryError:
         status = complain("out of memory; try --memory 1GB, which streams a large table, or fewer records", 2)
     except Exception as error:
-        if (asked := signalled()) is not None:  # half of an import, for one, gives errors of all kinds
-            sys.exit(complain(*words_on(asked)))
         if os.environ.get("SHOAL_DEBUG"):
             raise
+        if (asked := signalled()) is not None:  # half of an import, for one, gives errors of all kinds
+            sys.exit(complain(*words_on(asked)))
         status = complain(
             f"this should not have happened ({type(error).__name__}: {error}); "
             "set SHOAL_DEBUG=1 to see where, and please report it",
@@ -556,24 +548,27 @@ def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) 
     """Whether everything can be written, before any work is done."""
     from shoal.files import format_of
     from shoal.files.atomic import check_target, remove_leftovers
-    from shoal.manifest import manifest_path
+    from shoal.stream.work import Work
 
     if output == "-" and is_closed("stdout"):
         raise ShoalError("standard output is closed; name a file for the release, for example -o safe.csv")
     pages = [report] if report else []
-    if output != "-" and Path(output).name:
-        remove_leftovers([*pages, manifest_path(Path(output)), Path(output)])
+    work = None
+    if output != "-":
+        check_target(Path(output), overwrite=True)
+        work = Work(Path(output))
+        work.sweep(overwrite)
+        remove_leftovers([*pages, *work.names])
     if str(report) == "-":
         raise ShoalError("the report goes to a file, not to standard output; name one")
     if report is not None and report.resolve() == Path(output).resolve():
         raise ShoalError(f"{report} is both the release and the report; choose another name for one")
-    for target in [*([] if output == "-" else [Path(output)]), *pages]:
+    for target in [*(reversed(work.names) if work else ()), *pages]:
         if file != "-" and target.is_file() and Path(file).exists() and target.samefile(file):
             raise ShoalError(f"{target} is the input; choose another name for what is written")
-        check_target(target, overwrite)
-    if output != "-":
+        check_target(target, overwrite or (work is not None and work.has_named(target)))
+    if work is not None:
         format_of(Path(output))
-        check_target(manifest_path(Path(output)), overwrite)
 
 
 def summary(

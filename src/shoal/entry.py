@@ -18,7 +18,7 @@ AGAIN = 0.05
 """Seconds after which an interrupt that a library has swallowed is raised again."""
 
 _closed: set[str] = set()
-_asked: list[int] = []  # the signals that have come
+_asked: list[int] = []  # the signals that have come and are not done with
 
 
 class StoppedError(BaseException):
@@ -89,6 +89,11 @@ def signalled() -> BaseException | None:
     if not _asked:
         return None
     return KeyboardInterrupt() if _asked[-1] == signal.SIGINT else StoppedError(_asked[-1])
+
+
+def forget_signals() -> None:
+    """What was asked for was done, such as ending with the best result so far: later errors are errors again."""
+    _asked.clear()
 
 
 def lost_output() -> OSError | None:

@@ -246,13 +246,10 @@ def write_release(release: "Release", output: str, overwrite: bool, report: Path
 
 
 def send(path: Path) -> None:
-    """Copy a file to standard output."""
-    try:
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:  # whoever reads it has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Copy a file to standard output, which keeps its errors; whoever closes a pipe has seen enough."""
+    with path.open("rb") as file:
+        shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
     lost = lost_output()
     if lost is not None and not isinstance(lost, BrokenPipeError):
         raise ShoalError(f"cannot write the release to standard output: {lost.strerror}")

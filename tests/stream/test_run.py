@@ -419,21 +419,112 @@ def test_stopped_anywhere_it_goes_on_to_the_same_bytes(tmp_path, small_parts, fi
     whole = tmp_path / "whole.csv"
     if not whole.exists():
         anonymize_file(path, whole, k=3, blocks=4, **ROLES)
-    for part in (first, second):
+    for part in (first, second):  # without leave to overwrite: nothing that it made is in its own way
 
         def stop(done, total, part=part):
             if done >= part * total:
                 raise StoppedError
 
         with pytest.raises(StoppedError):
-            anonymize_file(path, output, k=3, blocks=4, progress=stop, overwrite=True, **ROLES)
-        assert part == 1 or not output.exists()
+            anonymize_file(path, output, k=3, blocks=4, progress=stop, **ROLES)
+        assert output.exists() == (part == 1)
         if part == 1:
             break
-    anonymize_file(path, output, k=3, blocks=4, overwrite=True, **ROLES)
+    anonymize_file(path, output, k=3, blocks=4, overwrite=output.exists(), **ROLES)
     assert output.read_bytes() == whole.read_bytes()
     output.unlink()
     output.with_name("out.csv.manifest.json").unlink()
+
+
+class Killed(BaseException):
+    pass
+
+
+def killed_while_it_gives_names(patch, after, give):
+    """As after a kill when so many files have their names: nothing is taken back."""
+
+    def give_names(made, paths, overwrite):
+        for part, path in list(zip(made, paths, strict=True))[:after]:
+            give(part, path)
+        raise Killed
+
+    patch.setattr("shoal.stream.run.give_names", give_names)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_killed_while_it_gives_names_the_next_call_only_gives_the_rest(tmp_path, monkeypatch, after):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    given = {"k": 3, "blocks": 2} | ROLES
+    whole = anonymize_file(path, tmp_path / "whole.csv", **given)
+    with monkeypatch.context() as patch:
+        killed_while_it_gives_names(patch, after, os.link)
+        with pytest.raises(Killed):
+            anonymize_file(path, output, **given)
+    monkeypatch.setattr("shoal.stream.run.Writer.write", lambda *_: pytest.fail("it is written already"))
+    made = anonymize_file(path, output, **given)
+    assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    assert made.manifest == json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert made.manifest["output"] | {"name": "whole.csv"} == whole.manifest["output"]
+    assert (made.loss, made.sizes, made.verified_k) == (whole.loss, whole.sizes, whole.verified_k)
+    assert (made.n_records, made.n_groups, made.blocks) == (60, whole.n_groups, 2)
+    assert not folder_for(output).exists()
+
+
+def test_killed_while_it_replaces_a_release_it_needs_leave_again(tmp_path, monkeypatch):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    given = {"k": 3, "blocks": 2} | ROLES
+    output.write_text("an older release")
+    with monkeypatch.context() as patch:
+        killed_while_it_gives_names(patch, 1, os.replace)
+        with pytest.raises(Killed):
+            anonymize_file(path, output, overwrite=True, **given)
+    with pytest.raises(ShoalError, match="exists already"):
+        anonymize_file(path, output, **given)
+    assert output.read_text() == "an older release"
+    made = anonymize_file(path, output, overwrite=True, **given)
+    assert made.verified_k == shoal.verify(output, ROLES["quasi_identifiers"]).k
+    assert not folder_for(output).exists()
+
+
+@pytest.mark.parametrize("when", ["it ran", "it gave names"])
+def test_a_file_that_came_meanwhile_survives_the_next_calls_too(tmp_path, monkeypatch, when):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    given = {"k": 3, "blocks": 2} | ROLES
+
+    def plant(done, total):
+        if done > total / 2:
+            output.write_text("somebody else's")
+
+    if when == "it ran":
+        with pytest.raises(ShoalError, match="exists already"):
+            anonymize_file(path, output, progress=plant, **given)
+        assert json.loads((folder_for(output) / "state.json").read_text())["stage"] == "cut"
+        assert not (tmp_path / "out.csv.manifest.json").exists()
+    else:
+        with monkeypatch.context() as patch:
+            killed_while_it_gives_names(patch, 1, os.link)
+            with pytest.raises(Killed):
+                anonymize_file(path, output, **given)
+        plant(1, 1)
+    for _ in range(2):
+        with pytest.raises(ShoalError, match="exists already"):
+            anonymize_file(path, output, **given)
+        assert output.read_text() == "somebody else's"
+    output.unlink()
+    assert anonymize_file(path, output, **given).n_records == 60
+
+
+def test_work_of_another_version_is_not_discarded_unasked(tmp_path):
+    path, output = write(people(60), tmp_path / "in.csv"), tmp_path / "out.csv"
+    interrupted(path, output, k=3, blocks=2, **ROLES)
+    state = folder_for(output) / "state.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"version": 0}))
+    for blocks in (None, 2):
+        with pytest.raises(ShoalError, match=r"cannot go on with.*--overwrite"):
+            anonymize_file(path, output, k=3, blocks=blocks, **ROLES)
+    assert (folder_for(output) / "done-0.json").exists()
+    assert anonymize_file(path, output, k=3, overwrite=True, **ROLES).blocks == 1
+    assert not folder_for(output).exists()
 
 
 KILLED = """

@@ -44,12 +44,20 @@ def test_no_work_leaves_no_folder(tmp_path):
     assert unfinished(tmp_path / "out.csv") is None
 
 
-def test_a_broken_state_is_no_state(tmp_path):
+@pytest.mark.parametrize("text", ["{", "[]", json.dumps({"version": 0, "stage": "cut"})])
+def test_work_that_cannot_be_read_stays_until_it_may_be_overwritten(tmp_path, text):
     work = Work(tmp_path / "out.csv")
-    for text in ("{", json.dumps({"version": 0, "stage": "cut"})):
-        work.folder.mkdir(exist_ok=True)
-        (work.folder / "state.json").write_text(text)
-        assert Work(tmp_path / "out.csv").stage is None
+    work.folder.mkdir()
+    (work.folder / "state.json").write_text(text)
+    (work.folder / "block-0.parquet").write_text("hours of work")
+    assert Work(tmp_path / "out.csv").stage is None
+    with pytest.raises(ShoalError, match=r"cannot go on with.*\(--overwrite\)"):
+        Work(tmp_path / "out.csv").sweep(overwrite=False)
+    with Work(tmp_path / "out.csv").locked():
+        pass
+    assert (work.folder / "block-0.parquet").read_text() == "hours of work"
+    Work(tmp_path / "out.csv").sweep(overwrite=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_only_one_works_at_a_time(tmp_path):
@@ -67,7 +75,7 @@ def test_whoever_is_refused_leaves_the_work_of_the_other_alone(tmp_path):
         with pytest.raises(ShoalError, match="another run is at work"), Work(tmp_path / "out.csv").locked():
             pass
         assert (first.folder / "lock").is_file()
-        Work(tmp_path / "out.csv").sweep()
+        Work(tmp_path / "out.csv").sweep(overwrite=True)
         assert (first.folder / "lock").is_file()
 
 
@@ -75,7 +83,7 @@ def test_a_folder_that_is_nobodys_work_is_removed(tmp_path):
     work = Work(tmp_path / "out.csv")
     work.folder.mkdir()
     (work.folder / "block-0.parquet").write_text("original values")
-    work.sweep()
+    work.sweep(overwrite=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,7 +91,7 @@ def test_work_that_waits_is_not_removed(tmp_path):
     work = Work(tmp_path / "out.csv")
     with work.locked():
         work.begin({"k": 3}, 5, source(tmp_path))
-    Work(tmp_path / "out.csv").sweep()
+    Work(tmp_path / "out.csv").sweep(overwrite=True)
     assert Work(tmp_path / "out.csv").stage == "begun"
 
 
@@ -91,10 +99,10 @@ def test_a_lock_that_was_removed_with_its_folder_is_made_anew(tmp_path, monkeypa
     target, gone = tmp_path / "out.csv", []
     real = work.lock
 
-    def removed(file, folder):
-        real(file, folder)
+    def removed(handle):
         if not gone:
-            gone.append(shutil.rmtree(folder))
+            gone.append(shutil.rmtree(Work(target).folder))
+        return real(handle)
 
     monkeypatch.setattr(work, "lock", removed)
     with Work(target).locked(), pytest.raises(ShoalError, match="another run"), Work(target).locked():

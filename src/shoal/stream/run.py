@@ -16,7 +16,7 @@ from shoal.digits import Digits, checked_digits, digits_asked, digits_used, tota
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
-from shoal.manifest import Manifest, described, described_release, file_of, manifest_path
+from shoal.manifest import Manifest, described, described_release, file_of
 from shoal.measures import InformationLoss, Untouched, given_away
 from shoal.measures.loss import AttributeLoss
 from shoal.methods import Microaggregator, Progress
@@ -43,7 +43,7 @@ from shoal.stream.memory import (
 )
 from shoal.stream.passes import Passes
 from shoal.stream.scan import only, scaled, scan, settle
-from shoal.stream.source import Input, look, stamp
+from shoal.stream.source import Input, hash_of, look, stamp
 from shoal.stream.spill import names_of, opened
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
@@ -151,7 +151,6 @@ def anonymize_file(
 
     check_progress(progress)
     source, target = Path(path), Path(output)
-    Work(target).sweep()
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
     Flag().check("strict", strict)
@@ -163,6 +162,7 @@ def anonymize_file(
     format_of(target)
     if source.exists() and target.exists() and target.samefile(source):
         raise ShoalError(f"{target} is the input; choose another name for what is written")
+    Work(target).sweep(overwrite)
     if blocks is None and fits(source, target, limit):
         given: dict[str, Any] = {"scaling": scaling, "weights": weights, "aggregate": aggregate, "exact": exact}
         given |= {"digits": asked, "random_state": seed, "strict": strict, "progress": progress}
@@ -223,14 +223,14 @@ class Stream:
     def run(self, overwrite: bool, progress: Progress | None) -> FileRelease:
         """All passes, or those that an earlier run has left."""
         work = Work(self.target)
-        moving = work.stage == "moving"  # an earlier run was killed while it gave the files their names
-        paths = (manifest_path(self.target), self.target)
-        remove_leftovers(paths)
-        for path in paths:
-            check_target(path, overwrite or moving)
+        remove_leftovers(list(work.names))
+        for path in work.names:
+            check_target(path, overwrite=True)
         passes = Passes(progress, stamp(self.source)[0])
         try:
             with work.locked():
+                for path in work.names:
+                    check_target(path, overwrite or work.has_named(path))
                 source = self._begun(work, passes, overwrite)
                 try:
                     made = self._all(work, source, passes)
@@ -238,7 +238,7 @@ class Stream:
                     if not (isinstance(error, NoRoomError) and work.reached("scanned")):
                         work.clear()
                     raise
-                self._move(work, overwrite or moving)
+                self._move(work, overwrite)
                 passes.end()
                 return made
         except OSError as error:
@@ -257,6 +257,8 @@ class Stream:
         done = self._group(work, passes)
         columns = self._rounded(work, done)
         lost = self._release(work, columns, passes)
+        if work.stage == "moving" and (written := self._written(work)):
+            return self._made(written, done, loss_of(columns, lost))
         return self._write(work, source, columns, done, lost, passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Input:
@@ -443,6 +445,8 @@ class Stream:
         dialect = dialect_for(self.target, source.dialect) if kind == "csv" else None
         blocks = [work.path(f"released-{number}.parquet") for number in range(len(done))]
         state = work.state
+        for made in work.names.values():  # a run that was killed later may have given them their names
+            made.unlink(missing_ok=True)
         writer = Writer(
             source, self.roles, columns, self.settings["exact"], state["types"], state["returns"], blocks
         )
@@ -469,11 +473,24 @@ class Stream:
         manifest["output"] = output_of(self.target, kind, written.sha256, counted, dialect)
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
+        flush_to_disk(work.path("manifest"))
         work.save(stage="moving")
+        return self._made(manifest, done, loss)
+
+    def _written(self, work: Work) -> Manifest | None:
+        """What an earlier run has written, if it was killed while it gave the whole files their names."""
+        try:
+            manifest: Manifest = json.loads(work.path("manifest").read_text(encoding="utf-8"))
+            sha256 = hash_of(work.path(self.target.name))
+        except (OSError, ValueError):  # written over an older release, they have gone to their places
+            return None
+        return manifest if manifest["output"]["sha256"] == sha256 else None
+
+    def _made(self, manifest: Manifest, done: list[Done], loss: InformationLoss) -> FileRelease:
         sizes = min(block.smallest for block in done), max(block.largest for block in done)
-        return FileRelease(
-            self.target, manifest, loss, state["records"], counts["groups"], sizes, counted.k, len(done)
-        )
+        verified_k = manifest["output"]["verified_k"]
+        records, groups = manifest["records"], manifest["groups"]
+        return FileRelease(self.target, manifest, loss, records, groups, sizes, verified_k, len(done))
 
     def _verified(
         self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
@@ -498,10 +515,13 @@ class Stream:
         return written, counted
 
     def _move(self, work: Work, overwrite: bool) -> None:
-        """Give the files their names, the release last, and forget the work."""
-        made = [work.path("manifest"), work.path(self.target.name)]
-        give_names(made, [manifest_path(self.target), self.target], overwrite)
+        """Give the files their names, the release last, and forget the work; or keep it, where a name is taken."""
         with undisturbed():
+            try:
+                give_names(list(work.names.values()), list(work.names), overwrite)
+            except ShoalError:
+                work.save(stage="cut")
+                raise
             work.remove()
 
 

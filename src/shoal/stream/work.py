@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from shoal.errors import ShoalError
-from shoal.files.atomic import flush_to_disk
+from shoal.files.atomic import flush_to_disk, is_one, lock
+from shoal.manifest import manifest_path
 from shoal.stream.columns import Column
 from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
@@ -29,6 +30,7 @@ class Work:
 
     def __init__(self, target: Path) -> None:
         self.folder = folder_for(target)
+        self.names = {manifest_path(target): self.path("manifest"), target: self.path(target.name)}
         self.state: dict[str, Any] = self._load()
 
     @property
@@ -64,6 +66,10 @@ class Work:
             self.path("state.json").unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def has_named(self, path: Path) -> bool:
+        """Whether the file at this place is the work's own: its run was killed when it had given the name."""
+        return path in self.names and is_one(self.names[path], path)
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else works on this output meanwhile."""
@@ -72,7 +78,7 @@ class Work:
                 self.state = self._load()
                 yield
             finally:
-                if not self.state:
+                if not self.path("state.json").exists():
                     self.remove()
 
     def _lock(self) -> IO[str]:
@@ -83,7 +89,11 @@ class Work:
             with suppress(FileNotFoundError):
                 file = path.open("w")
                 try:
-                    lock(file, self.folder)
+                    if lock(file.fileno()) is False:
+                        raise ShoalError(
+                            f"another run is at work on this output (in {self.folder.name}); "
+                            "wait for it or choose another name"
+                        )
                     if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                         return file
                 except BaseException:
@@ -91,11 +101,25 @@ class Work:
                     raise
                 file.close()
 
-    def sweep(self) -> None:
-        """Remove a folder without a state that nobody works in: its run was killed at the start or at the end."""
-        if self.folder.is_dir() and not self.state:
+    def sweep(self, overwrite: bool) -> None:
+        """Remove a folder without a state that nobody works in: its run was killed at the start or at the end.
+
+        A state that cannot be read, or is of another version, may be somebody's hours: it stays until it may be
+        overwritten.
+        """
+        if self.state or not self.folder.is_dir():
+            return
+        if not self.path("state.json").exists():
             with suppress(ShoalError, OSError), self.locked():
                 pass
+        elif overwrite:
+            with self.locked():
+                self.clear()
+        else:
+            raise ShoalError(
+                f"{self.folder} holds unfinished work that this version cannot go on with; finish it with the "
+                "version that began it, or discard it by asking to overwrite (--overwrite)"
+            )
 
     def columns(self) -> list[Column]:
         """The quasi-identifiers, once they were read."""
@@ -138,7 +162,7 @@ class Work:
             state: dict[str, Any] = json.loads((self.folder / "state.json").read_text())
         except (OSError, ValueError):
             return {}
-        return state if state.get("version") == VERSION else {}
+        return state if isinstance(state, dict) and state.get("version") == VERSION else {}
 
 
 def write_whole(path: Path, content: Any) -> None:
@@ -155,22 +179,6 @@ def read_whole(path: Path) -> Any:
         return json.loads(path.read_text())
     except FileNotFoundError:
         return None
-
-
-def lock(file: Any, folder: Path) -> None:
-    """Lock a file until it is closed, where the system can."""
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ShoalError(
-            f"another run is at work on this output (in {folder.name}); wait for it or choose another name"
-        ) from None
-    except OSError:  # a file system without locks
-        return
 
 
 def unfinished(output: str | os.PathLike[str]) -> str | None:
