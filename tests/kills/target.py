@@ -6,7 +6,7 @@ After each case: what stands under a name is whole (read by the csv module and p
 undisturbed run), nothing says more than lines that begin with "shoal: ", and the status is one of those that the docs
 name. Then the same command runs again, and nothing may be left beside its files. The first violation ends it with the
 seed and the case. Most runs are forks of this process, which has imported Shoal; their file operations are counted by
-an audit hook, so that a signal can be sent at any of them.
+an audit hook, so that a signal can be sent at any of them. Work that is gone on with is sometimes disturbed again.
 """
 
 import argparse
@@ -24,31 +24,25 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a process is forked while it has one thread
 
 import numpy as np
 import pyarrow.parquet
+from processes import LIMIT, Run, Setup, Violation, count_steps, finish, fork, on_steps, process, signal_at
 
 import shoal.cli
 import shoal.pipeline
 import shoal.report.page
 import shoal.stream.run
-from shoal import entry
 
 K, RECORDS = 3, 400
 QUASI = ("age", "weight")
-LIMIT = 300  # seconds after which a run hangs
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-class Violation(Exception):  # noqa: N818
-    """A promise was not kept."""
 
 
 @dataclass
@@ -87,36 +81,19 @@ KINDS = [
 ]
 
 
-@dataclass
-class Run:
-    """One process: its status and what it said."""
-
-    status: int | None = None
-    out: bytes = b""
-    err: str = ""
-
-
-@dataclass
-class Setup:
-    """What is done in a fork before the command runs."""
-
-    folder: Path
-    arguments: list[str]
-    before: list[Callable[[], None]] = field(default_factory=list)
-
-
 def main() -> int:
     """Run so many cases."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--forks", action="store_true", help="forks only: nothing is mounted, no process starts")
     given = parser.parse_args()
     for number in SIGNALS[1:]:  # in the background of a script some are ignored, and would be by all runs
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     seed = random.SystemRandom().randrange(10**6) if given.seed is None else given.seed
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="shoal-kills-") as name:
-        return Trial(Path(name), seed).run(given.cases)
+        return Trial(Path(name), seed).run(given.cases, FORKED if given.forks else TROUBLES)
 
 
 class Trial:
@@ -133,15 +110,15 @@ class Trial:
         make_inputs(self.shared)
         load_kernels()
 
-    def run(self, cases: int) -> int:
+    def run(self, cases: int, troubles: "list[Trouble]") -> int:
         """Case after case, each kind of trouble in turn, until a promise is broken."""
         began, self.cases = time.monotonic(), cases
         for kind in KINDS:
             self.learn(kind)
-        troubles = itertools.cycle(TROUBLES)
         number = 0
-        while number < cases:
-            trouble = next(troubles)
+        for trouble in itertools.cycle(troubles):
+            if number == cases:
+                break
             kind = self.random.choice(KINDS)
             folder = self.folder(f"case-{number}")
             what = f"{trouble.__name__} on {kind.name}"
@@ -218,10 +195,23 @@ class Trial:
         if replaced and not kind.files <= left:
             raise Violation(f"of the earlier release there is only {sorted(left)}")
 
-    def again(self, kind: Kind, folder: Path) -> None:
-        """The same command once more: all is there, and nothing else."""
+    def again(self, kind: Kind, folder: Path, replaced: bool = False) -> None:
+        """The same command once more: all is there, and nothing else.
+
+        Work that waits needs no leave to overwrite, even where its files have their names, unless it `replaced` others.
+        """
+
+        def leave() -> list[str]:
+            return ["-f"] if kind.output in beside(folder) and (replaced or not waits(kind, folder)) else []
+
+        if (waits(kind, folder) or kind.output not in beside(folder)) and self.random.random() < 0.4:
+            which, at = self.random.choice(SIGNALS), int(kind.steps * self.random.random() ** 2)
+            before = [lambda: signal_at(folder, at, which)]
+            run = finish(fork(Setup(folder, [*kind.arguments, *leave()], before)))
+            self.counts["disturbed again"] += 1
+            self.check(kind, folder, run, replaced)
         before = beside(folder)
-        run = finish(fork(Setup(folder, [*kind.arguments, *(["-f"] if kind.output in before else [])])))
+        run = finish(fork(Setup(folder, [*kind.arguments, *leave()])))
         if run.status != 0:
             raise Violation(f"the next run fails ({run.status}) beside {sorted(before)}: {run.err!r}")
         if beside(folder) != kind.files:
@@ -244,8 +234,15 @@ def make_inputs(folder: Path) -> None:
     roles = {"quasi_identifiers": list(QUASI), "confidential": ["diagnosis"], "identifiers": ["name"]}
     for name, method in (("blocks", "mdav"), ("refined", "refined")):
         given = {"k": K, "blocks": 3, "method": method, "random_state": 1}
-        code = f"import shoal; shoal.anonymize_file('in.csv', 'made.csv', overwrite=True, **{given | roles!r})"
-        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)
+        pid = os.fork()  # whoever reads tables has threads from then on
+        if not pid:
+            try:
+                shoal.anonymize_file(folder / "in.csv", folder / "made.csv", **given, **roles)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        if os.waitpid(pid, 0)[1]:
+            raise SystemExit("the recipes cannot be made")
         (folder / "made.csv").unlink()
         (folder / "made.csv.manifest.json").rename(folder / f"{name}.json")
 
@@ -263,6 +260,11 @@ INPUTS = {"in.csv", "blocks.json", "refined.json"}
 def beside(folder: Path) -> set[str]:
     """The names in a folder, but for the inputs."""
     return {path.name for path in folder.iterdir()} - INPUTS
+
+
+def waits(kind: Kind, folder: Path) -> bool:
+    """Whether unfinished work waits for the same command."""
+    return (folder / f".{kind.output}.shoal" / "state.json").exists()
 
 
 def hash_of(path: Path) -> str:
@@ -297,111 +299,9 @@ def check_release(kind: Kind, folder: Path) -> None:
             raise Violation(f"{name} is not whole")
 
 
-# ---- processes
-
-
-@dataclass
-class Fork:
-    """A run under way."""
-
-    pid: int
-    out: Path
-    err: Path
-
-
-_numbers = itertools.count()
-
-
-def fork(setup: Setup) -> Fork:
-    """Run the command in a copy of this process."""
-    number = next(_numbers)
-    out, err = (
-        Path(tempfile.gettempdir()) / f"shoal-kills-{os.getpid()}-{number}.{name}" for name in ("out", "err")
-    )
-    sys.stdout.flush()
-    pid = os.fork()
-    if pid:
-        return Fork(pid, out, err)
-    status = 99
-    try:
-        os.chdir(setup.folder)
-        for descriptor, path, flags in ((0, os.devnull, os.O_RDONLY), (1, out, WRITTEN), (2, err, WRITTEN)):
-            os.dup2(os.open(path, flags, 0o644), descriptor)
-        sys.stdin, sys.stdout, sys.stderr = (
-            os.fdopen(n, mode, closefd=False) for n, mode in enumerate(("r", "w", "w"))
-        )
-        for step in setup.before:
-            step()
-        sys.argv = ["shoal", *setup.arguments]
-        entry.main()
-    except SystemExit as ended:
-        status = int(ended.code or 0)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(status)
-
-
-WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-
-
-def finish(run: Fork) -> Run:
-    """Wait for a fork."""
-    until = time.monotonic() + LIMIT
-    while True:
-        pid, ended = os.waitpid(run.pid, os.WNOHANG)
-        if pid:
-            break
-        if time.monotonic() > until:
-            os.kill(run.pid, signal.SIGKILL)
-            os.waitpid(run.pid, 0)
-            raise Violation(f"it did not end within {LIMIT} s")
-        time.sleep(0.005)
-    said = [path.read_bytes() if path.exists() else b"" for path in (run.out, run.err)]
-    for path in (run.out, run.err):
-        path.unlink(missing_ok=True)
-    return Run(os.waitstatus_to_exitcode(ended), said[0], said[1].decode(errors="replace"))
-
-
-def process(folder: Path, arguments: list[str], streams: str = "") -> "subprocess.Popen[bytes]":
-    """Run the command as a process of its own; `streams` are redirections of a shell."""
-    line = f'exec "$0" -m shoal "$@" {streams}'
-    command = ["bash", "-c", line, sys.executable, *arguments]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}
-
-
-def on_steps(folder: Path, act: Callable[[], None]) -> None:
-    """Do something at every file operation in a folder."""
-    places = (str(folder), "out", ".out", "./")
-
-    def hook(event: str, given: tuple[object, ...]) -> None:
-        if event in EVENTS and given:
-            path = os.fsdecode(given[0]) if isinstance(given[0], str | bytes | os.PathLike) else ""
-            if path.startswith(places):
-                act()
-
-    sys.addaudithook(hook)
-
-
-def count_steps(folder: Path, noted: Path) -> None:
-    """A byte in a file for every file operation."""
-    handle = os.open(noted, WRITTEN, 0o644)
-    on_steps(folder, lambda: os.write(handle, b".") and None)
-
-
-def signal_at(folder: Path, number: int, which: int) -> None:
-    """Send this process a signal at so many file operations."""
-    left = itertools.count(number, -1)
-    on_steps(folder, lambda: os.kill(os.getpid(), which) if next(left) == 0 else None)
-
-
 # ---- troubles: each makes one case, or says that it cannot
+
+Trouble = Callable[[Trial, Kind, Path], bool]
 
 
 def moment(trial: Trial, kind: Kind, folder: Path) -> bool:
@@ -425,7 +325,7 @@ def step(trial: Trial, kind: Kind, folder: Path) -> bool:
     arguments = [*kind.arguments, *(["-f"] if replaced else [])]
     run = finish(fork(Setup(folder, arguments, [lambda: signal_at(folder, at, which)])))
     trial.check(kind, folder, run, replaced)
-    trial.again(kind, folder)
+    trial.again(kind, folder, replaced)
     return True
 
 
@@ -452,7 +352,6 @@ def full_disk(trial: Trial, kind: Kind, folder: Path) -> bool:
         ["mount", "-t", "tmpfs", "-o", "size=8m,mode=755", "tmpfs", disk], capture_output=True
     ).returncode:
         trial.skipped["full_disk (no disk can be mounted here)"] += 1
-        TROUBLES.remove(full_disk) if full_disk in TROUBLES else None
         return False
     try:
         inside = trial.folder("work", disk)
@@ -541,6 +440,36 @@ def crowd(trial: Trial, kind: Kind, folder: Path) -> bool:
     return True
 
 
+STRANGE = b"somebody else's"
+
+
+def stranger(trial: Trial, kind: Kind, folder: Path) -> bool:
+    """Somebody else's file comes to the output's place at any file operation: without -f it survives every run."""
+    if kind.output is None:
+        return False
+    path, left = folder / kind.output, itertools.count(trial.random.randrange(kind.steps + 1), -1)
+
+    def plant() -> None:
+        if next(left) == 0 and not path.exists():
+            path.write_bytes(STRANGE)
+
+    run = finish(fork(Setup(folder, kind.arguments, [lambda: on_steps(folder, plant)])))
+    if not path.exists() or path.read_bytes() != STRANGE:  # it came too late
+        trial.check(kind, folder, run)
+        trial.again(kind, folder)
+        return True
+    for ended in (run, finish(fork(Setup(folder, kind.arguments)))):
+        if ended.status != 2 or "exists already" not in ended.err or path.read_bytes() != STRANGE:
+            raise Violation(
+                f"somebody else's file came: status {ended.status}, {ended.err!r}, {path.read_bytes()!r}"
+            )
+    if beside(folder) - {kind.output, f".{kind.output}.shoal"}:
+        raise Violation(f"beside somebody else's file there is {sorted(beside(folder))}")
+    path.unlink()
+    trial.again(kind, folder)
+    return True
+
+
 READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && HOME=/dev/null exec "$@"'
 
 
@@ -574,11 +503,13 @@ TROUBLES = [
     crowd,
     moment,
     step,
+    stranger,
     read_only,
     closed,
     start,
     no_cache,
 ]
+FORKED = [step, stranger, crowd, moment, file_size, read_only]
 
 
 if __name__ == "__main__":
