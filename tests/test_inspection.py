@@ -12,6 +12,7 @@ import shoal
 from shoal.datasets import clinic, sme
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.files import read
+from shoal.inspection import profiles
 
 
 def test_the_clinic_gets_sensible_roles():
@@ -263,3 +264,20 @@ def test_memory_is_for_files(tmp_path):
 def test_inspecting_loads_nothing_that_groups_records():
     code = "import sys, shoal.inspection; print([m for m in ('numba', 'sklearn', 'scipy') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("columns", [1, 10, 250, 10_000])
+def test_the_values_of_many_columns_are_held_within_the_memory(monkeypatch, columns):
+    held = []
+
+    class Held:
+        def __init__(self, name, kind, dialect, most):
+            held.append(most)
+
+        def profile(self, place):
+            return None
+
+    monkeypatch.setattr("shoal.inspection.Profiler", Held)
+    profiles(pa.schema([(f"v{number}", pa.string()) for number in range(columns)]), [], None, 512_000_000)
+    assert held[0] == 65_536 if columns <= 10 else 100 <= held[0] < 65_536
+    assert sum(held) * 160 <= 182_000_000

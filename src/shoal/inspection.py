@@ -17,18 +17,18 @@ import pyarrow as pa
 from shoal.arrays import shown
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.files import Dialect, Said, Source, read
-from shoal.files.write import GROUP
+from shoal.files.batches import batches
 from shoal.privacy import k_anonymity
 from shoal.profiles import ColumnProfile, Profiler
 from shoal.quantities import MOST
 from shoal.stream.counting import count
-from shoal.stream.memory import FLOOR, bytes_of
+from shoal.stream.memory import BASE, FLOOR, bytes_of
 from shoal.stream.source import Input, look
 from shoal.suggestions import Role
 from shoal.table import arrow_of
 
-_HELD = 200  # bytes that a different value takes, and as much again for all else
-_FEWEST = 1000  # different values are counted at least as far as this
+_HELD = 160  # bytes that a different value takes at most, in a set and in a tally
+_FEWEST = 100  # different values are counted at least as far as this
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def inspect(data: Any, *, memory: str | int | None = None, **dialect: Any) -> In
         raise ShoalError("memory is for files: a table in memory, or standard input, is there as a whole")
     table, found = table_of(read(data, **given) if isinstance(data, (str, os.PathLike)) else data)
     numbered = found is not None and is_numbered(found, dialect)
-    columns = profiles(table.schema, slices(table), found, limit)
+    columns = profiles(table.schema, batches(table), found, limit)
     unique = None
     if (quasi := to_count(columns)) and table.num_rows:
         known = pa.table({name: shown(table[name]) for name in quasi})
@@ -157,16 +157,11 @@ def quietly(done: int, total: int) -> None:
     """Nobody is told how far it is."""
 
 
-def slices(table: pa.Table) -> Iterator[pa.Table]:
-    """A table in parts as large as those of a file."""
-    return (table.slice(start, GROUP) for start in range(0, table.num_rows, GROUP))
-
-
 def profiles(
     schema: pa.Schema, tables: Iterable[pa.Table], dialect: Dialect | None, limit: int
 ) -> tuple[ColumnProfile, ...]:
     """Every column of a table that comes in parts; a dialect is that of a CSV file."""
-    most = max(_FEWEST, min(MOST, limit // (_HELD * max(1, len(schema)))))
+    most = max(_FEWEST, min(MOST, (limit - BASE) // (_HELD * max(1, len(schema)))))
     profilers = [Profiler(field.name, field.type, dialect, most) for field in schema]
     for table in tables:
         for profiler in profilers:

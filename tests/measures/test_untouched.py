@@ -1,3 +1,5 @@
+import weakref
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -275,3 +277,19 @@ def test_census_names_its_sum(shared):
     table = pa.Table.from_pandas(pd.read_csv(shared / "data" / "census.csv"), preserve_index=False)
     quasi = [name for name in table.column_names if name != "PTOTVAL"]
     assert "PTOTVAL = PEARNVAL + POTHVAL in every record" in measured(table, quasi, ["PTOTVAL"]).others.says()
+
+
+def test_the_hashes_of_one_column_are_held_at_a_time(monkeypatch):
+    alive = []
+
+    def watched(column):
+        made = hashes_of(column)
+        assert sum(one() is not None for one in alive) <= 2  # the one before, and all before it in one
+        alive.append(weakref.ref(made))
+        return made
+
+    monkeypatch.setattr(MODULE + "hashes_of", watched)
+    monkeypatch.setattr(MODULE + "Look.figure", lambda self, figure, extra: figure)
+    table = {"x": range(50)} | {f"c{number}": range(50) for number in range(8)}
+    others = [name for name in table if name != "x"]
+    assert measured(table, ["x"], others).others.unique == 50

@@ -185,3 +185,12 @@ def test_only_the_columns_asked_for_are_read(tmp_path):
     path.write_text("a,b,c\n1,2,3\n")
     (table,) = look(path, NONE, nothing).tables(["c", "a"], nothing)
     assert table.to_pydict() == {"a": ["1"], "c": ["3"]}
+
+
+def test_a_wide_file_is_read_few_records_at_a_time(tmp_path):
+    table = pa.table({f"v{number}": range(2500) for number in range(1100)})
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    found = look(tmp_path / "t.parquet", NONE, nothing)
+    sizes = [part.num_rows for part in found.tables(found.columns, nothing)]
+    assert sizes == [1906, 594]  # 1906 x 1100 is about two million values
+    assert [part.num_rows for part in found.tables(["v0", "v1"], nothing)] == [2500]

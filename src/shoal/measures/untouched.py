@@ -216,9 +216,8 @@ def given_away(
     counters = {name: (tally(name), listed) for name, listed in groups_of(others, confidential).items()}
     sample, before = [], 0
     for table in parts(names):
-        hashed = {name: hashes_of(table[name]) for name in kept}
         for counter, listed in counters.values():
-            counter.add(together([hashed[name] for name in listed]))
+            counter.add(together(hashes_of(table[name]) for name in listed))
         rows = np.arange(before, before + table.num_rows)
         sample.append(chosen(table, rows // RUN % step == 0))
         before += table.num_rows
@@ -317,11 +316,12 @@ def scrambled(bits: Hashes) -> Hashes:
     return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
-def together(columns: Sequence[Hashes]) -> Hashes:
-    """The hash of each record on several columns."""
-    whole = columns[0]
+def together(columns: Iterable[Hashes]) -> Hashes:
+    """The hash of each record on several columns; one after the other, so that no two need be held."""
+    each = iter(columns)
+    whole = next(each)
     with np.errstate(over="ignore"):
-        for column in columns[1:]:
+        for column in each:
             whole = scrambled(whole * _GAP + column)
     return whole
 

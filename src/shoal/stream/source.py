@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from shoal.errors import ShoalError
 from shoal.files import Dialect, Format, Said
+from shoal.files.batches import batch_of
 from shoal.files.dialect import LONG, START, candidates, not_encoded, unknown_encoding
 from shoal.files.layout import layout_of
 from shoal.files.read import below_header, csv_options, first_line, kind_of, no_records, ragged, reject_dialect
@@ -24,6 +25,7 @@ from shoal.files.write import GROUP
 from shoal.parameters import Progress
 
 BLOCK = 1 << 21  # bytes of a CSV file that are parsed at a time
+_PAGE = 1 << 16  # bytes of each column of a Parquet file that are read at a time, not a whole row group
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Input:
             )
 
     def tables(self, columns: Iterable[str], progress: Progress) -> Iterator[pa.Table]:
-        """Some columns of the records, GROUP at a time, in the order of the file; text where it is CSV."""
+        """Some columns of the records, some at a time, in the order of the file; text where it is CSV."""
         self.check_unchanged()
         chosen = set(columns)
         wanted = [name for name in self.columns if name in chosen]
@@ -80,7 +82,7 @@ class Input:
                 parts = self._parquet_parts(wanted, progress)
             case _:
                 parts = self._arrow_parts(wanted, progress)
-        yield from even(parts)
+        yield from even(parts, min(GROUP, batch_of(len(wanted))))
         self.check_unchanged()
 
     def schema(self) -> pa.Schema:
@@ -118,9 +120,9 @@ class Input:
 
     def _parquet_parts(self, wanted: list[str], progress: Progress) -> Iterator[pa.Table]:
         try:
-            with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False) as file:
+            with pyarrow.parquet.ParquetFile(self.path, pre_buffer=False, buffer_size=_PAGE) as file:
                 done, records = 0, file.metadata.num_rows
-                for batch in file.iter_batches(GROUP, columns=wanted, use_threads=False):
+                for batch in file.iter_batches(batch_of(len(wanted)), columns=wanted, use_threads=False):
                     yield pa.Table.from_batches([batch]).select(wanted)
                     done += batch.num_rows
                     progress(done, records)
@@ -190,18 +192,19 @@ class Recoded(io.RawIOBase):
         return ready
 
 
-def even(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The same records in tables of GROUP, the last one of fewer."""
+def even(tables: Iterable[pa.Table], records: int | None = None) -> Iterator[pa.Table]:
+    """The same records in tables of so many, the last of fewer; of GROUP, as files are written, by default."""
+    size = records or GROUP
     held: list[pa.Table] = []
     count = 0
     for table in tables:
         held.append(table)
         count += table.num_rows
-        if count >= GROUP:
+        if count >= size:
             whole = pa.concat_tables(held)
-            full = count - count % GROUP
-            for start in range(0, full, GROUP):
-                yield whole.slice(start, GROUP)
+            full = count - count % size
+            for start in range(0, full, size):
+                yield whole.slice(start, size)
             held, count = [whole.slice(full)], count - full
     if count:
         yield pa.concat_tables(held)

@@ -15,7 +15,7 @@ from shoal.numeric import pointed
 from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.columns import Column, Stored
 from shoal.stream.scan import batch_table
-from shoal.stream.source import Input
+from shoal.stream.source import Input, even
 from shoal.stream.spill import names_of, spilled
 from shoal.table import Roles, Table
 
@@ -101,7 +101,7 @@ class Writer:
         if dialect is not None:
             self._write_csv(path, dialect, progress)
             return
-        slices = self._slices(progress)
+        slices = even(self._slices(progress))  # row groups of the size that a table in memory has
         first = next(slices)
         if kind == "arrow" and any(pa.types.is_dictionary(one.type) for one in first.schema):
             raise ShoalError("columns of categories cannot be streamed into an Arrow file; write Parquet or CSV")
