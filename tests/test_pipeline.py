@@ -11,6 +11,9 @@ import shoal
 from shoal import IMHM, MDAV, MuApprox
 from shoal.datasets import clinic
 from shoal.errors import ShoalError, ShoalWarning
+from shoal.measures import Untouched
+from shoal.pipeline import left_by
+from shoal.table import Roles, Table
 
 ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
 
@@ -237,3 +240,15 @@ def test_the_figures_are_those_of_any_kind_of_table(people, kind):
     expected = shoal.anonymize(pa.table(people), 3, "age", "weight", "name").manifest["untouched"]
     assert shoal.anonymize(kind(people), 3, "age", "weight", "name").manifest["untouched"] == expected
     assert expected["others"]["columns"] == ["diagnosis", "odd"]
+
+
+def test_a_long_table_is_looked_at_some_records_at_a_time(monkeypatch):
+    sizes = []
+
+    def watched(parts, quasi_identifiers, others, *rest):
+        sizes.extend(part.num_rows for part in parts(others))
+        return Untouched()
+
+    monkeypatch.setattr("shoal.pipeline.given_away", watched)
+    left_by(Table.of(pa.table({"x": range(70_000), "y": range(70_000)}), Roles.of("x")), 3)
+    assert sizes == [65_536, 70_000 - 65_536]

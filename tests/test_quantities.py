@@ -11,7 +11,7 @@ import shoal
 from shoal.datasets import clinic, sme
 from shoal.errors import ShoalWarning
 from shoal.numeric import from_text
-from shoal.quantities import MOST, Tally, finding_of
+from shoal.quantities import MOST, Shown, Tally, finding_in, finding_of
 
 N = 1000
 RNG = np.random.default_rng(16)
@@ -214,3 +214,21 @@ def test_streamed_in_parts_the_same_is_said(tmp_path, monkeypatch):
         said.append([str(warning.message) for warning in caught])
     assert said[0] == said[1] == said[2]
     assert [text.split("'")[1] for text in said[0]] == ["region", "dob", "age", "row"]
+
+
+@pytest.mark.parametrize("name", ["card_number", "insurance_nr", "cardno", "emp_no", "patientnr"])
+def test_the_numbers_of_people_are_codes_by_the_words_that_name_people(name):
+    tally = Tally()
+    tally.add(np.arange(100) * 7919 % 100_003)
+    assert finding_in(name, Shown(tally, tally.values, True)).kind == "code"
+
+
+def test_a_counter_that_was_looked_at_in_part_is_said_to_be():
+    def reason(most, numbers):
+        tally = Tally(most)
+        tally.add(numbers)
+        return finding_in("n", Shown(tally, tally.values, True)).reason
+
+    assert reason(200, np.arange(200)).endswith("all numbers are different and evenly spaced")
+    assert "the first 200 numbers are different, and few" in reason(200, np.arange(500))
+    assert "all numbers" not in reason(200, np.append(np.arange(500), [300, 301]))

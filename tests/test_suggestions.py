@@ -16,6 +16,8 @@ NUMBERS = replace(TEXT, name="size", holds="numbers", whole=True)
         ("customerId", "id"),
         ("patient no", "patient no"),
         ("PATIENTNR", "patientnr"),
+        ("emp_no", "emp no"),
+        ("people_nr", "people nr"),
         ("account", "account"),
         ("account_balance", None),
         ("first_visit", None),

@@ -20,6 +20,12 @@ Digits = int | Mapping[str, int] | None
 FEWEST = -18
 """Rounding to the next 10**18: whole numbers beyond it need more than 64 bits."""
 
+EXACT = (
+    "exact centroids keep all digits: whoever knows all other members of a group can compute the last one; "
+    "leave out exact to round them"
+)
+"""What is said of plain centroids."""
+
 
 def checked_digits(digits: Digits, names: tuple[str, ...], exact: bool) -> int | dict[str, int] | None:
     """The digits that were asked for: of all quasi-identifiers, or of some of them."""
@@ -109,14 +115,3 @@ def digits_used(
         if wanted is not None or allowed is not None or not isinstance(numbers, Fixed):
             used[name] = allowed if wanted is None else wanted
     return used
-
-
-def warn_of_exact(exact: bool) -> None:
-    """Plain centroids keep all digits."""
-    if exact:
-        warnings.warn(
-            "exact centroids keep all digits: whoever knows all other members of a group can compute the last "
-            "one; leave out exact to round them",
-            ShoalWarning,
-            stacklevel=4,
-        )

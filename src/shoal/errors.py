@@ -1,5 +1,6 @@
 """What Shoal says when something is wrong: one line that names the cause and the cure."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import TypeVar
@@ -16,6 +17,14 @@ class ShoalError(ValueError):
 
 class ShoalWarning(UserWarning):
     """Something the owner of the table should know before handing the release on."""
+
+
+def warn_of_all(sentences: Iterable[str]) -> list[str]:
+    """Warn of each, on behalf of whoever called the caller's caller; they come back, to be kept."""
+    said = list(sentences)
+    for sentence in said:
+        warnings.warn(sentence, ShoalWarning, stacklevel=4)
+    return said
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

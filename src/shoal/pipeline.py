@@ -1,14 +1,14 @@
 """The way data takes, top to bottom: table, space, partition, release."""
 
 import secrets
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from shoal.catalogue import method_of
-from shoal.digits import Digits, checked_digits, digits_asked, digits_used, total_of, warn_of_exact
-from shoal.errors import ShoalError, ShoalWarning, some
+from shoal.digits import EXACT, Digits, checked_digits, digits_asked, digits_used, total_of
+from shoal.errors import ShoalError, some, warn_of_all
 from shoal.files import Dialect
+from shoal.files.batches import batches
 from shoal.manifest import manifest_of
 from shoal.measures import Untouched, given_away, information_loss
 from shoal.measures.untouched import refusal_of, warning_of
@@ -166,31 +166,29 @@ def left_by(table: Table, k: int) -> Untouched:
     dialect = table.source.dialect if table.source else Dialect()
     roles = table.roles
 
-    def parts(names: Sequence[str]) -> list[Any]:
-        return [table.shown(names)]
+    def parts(names: Sequence[str]) -> Iterator[Any]:
+        return batches(table.shown(names))
 
     return given_away(
         parts, roles.quasi_identifiers, table.others, roles.confidential, len(table), k, dialect.signs
     )
 
 
-def heed(left: Untouched, strict: bool) -> None:
-    """Warn of what columns without a role give away; where the user is strict, refuse."""
+def heed(left: Untouched, strict: bool) -> list[str]:
+    """Warn of what columns without a role give away; where the user is strict, refuse. Returns what was said."""
     if left.others is None or not left.others.gives_away:
-        return
+        return []
     if strict:
         raise ShoalError(refusal_of(left.others))
-    warnings.warn(warning_of(left.others), ShoalWarning, stacklevel=3)
+    return warn_of_all([warning_of(left.others)])
 
 
-def warn_of(constant: Sequence[str], k: int, exact: bool) -> None:
+def warn_of(constant: Sequence[str], k: int, exact: bool) -> list[str]:
     """What the owner of the table should know about its quasi-identifiers, k and plain centroids."""
+    said = []
     if constant:
-        warnings.warn(
-            f"constant quasi-identifiers take no part in the distance: {some(map(repr, constant), 10)}",
-            ShoalWarning,
-            stacklevel=3,
-        )
+        listed = some(map(repr, constant), 10)
+        said.append(f"constant quasi-identifiers take no part in the distance: {listed}")
     if k == 1:
-        warnings.warn("k=1 hides nobody: every record may stand alone", ShoalWarning, stacklevel=3)
-    warn_of_exact(exact)
+        said.append("k=1 hides nobody: every record may stand alone")
+    return warn_of_all(said + ([EXACT] if exact else []))

@@ -7,7 +7,6 @@ grouped. The numbers are added some at a time; how they were divided makes no di
 """
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import lgamma, log
@@ -16,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ShoalWarning
-from shoal.files.words import parts_of
+from shoal.errors import warn_of_all
+from shoal.files.words import numbering_words, parts_of
 from shoal.numeric import Fixed, Numbers
 
 Int = NDArray[np.int64]
@@ -41,11 +40,6 @@ _CODES = (
     "branch site party brand workclass id key"
 )
 _STATUS_OF = {"marital", "civil", "employment", "work", "job", "account", "loan", "order", "vital", "insurance"}
-_NUMBERED = re.compile(
-    r"(patient|person|people|customer|client|user|member|utility|account|record|household|subject|case|employee|"
-    r"student|company|firm|order|emp|cust|row|object|respondent|participant|loan|policy|invoice)_?"
-    r"(id|no|nr|num|number|key)$"
-)
 _BEFORE = {"of", "in", "at", "to", "by", "for", "since", "per", "from"}
 _AMOUNTS = {
     "years",
@@ -150,13 +144,9 @@ class Shown:
         return cls(tally, values.astype(np.int64 if fits else object), True, width=part.width)
 
 
-def warn_of_quantities(found: Iterable[tuple[str, Finding | None]]) -> None:
-    """Say which quasi-identifiers do not look like quantities."""
-    for name, finding in found:
-        if finding is not None:
-            warnings.warn(
-                f"quasi-identifier {name!r} {finding.reason}; {finding.cure}", ShoalWarning, stacklevel=3
-            )
+def warn_of_quantities(found: Iterable[tuple[str, Finding | None]]) -> list[str]:
+    """Say which quasi-identifiers do not look like quantities, and return what was said."""
+    return warn_of_all(f"quasi-identifier {name!r} {f.reason}; {f.cure}" for name, f in found if f is not None)
 
 
 def finding_of(name: str, parts: Iterable[Numbers]) -> Finding | None:
@@ -187,11 +177,15 @@ def as_counter(shown: Shown) -> Finding | None:
     if not seen <= slots <= 2 * tally.records or chance_of_no_repeat(seen, slots) > _BY_CHANCE:
         return None
     first = ", ".join(map(plain, shown.values[:3]))
-    even = slots == tally.records
+    if seen < tally.records:
+        why = f"the first {seen} numbers are different, and few between the lowest and the highest can be left out"
+    elif slots == tally.records:
+        why = "all numbers are different and evenly spaced"
+    else:
+        why = "all numbers are different, and few between them are left out"
     return Finding(
         "counter",
-        f"looks like a counter ({first} ...): all numbers are different"
-        + (" and evenly spaced" if even else ", and few between them are left out"),
+        f"looks like a counter ({first} ...): {why}",
         "it names the records, and its means say nothing; drop it (-i, identifiers)",
     )
 
@@ -334,8 +328,7 @@ def is_called_code(parts: Sequence[str]) -> bool:
         return False
     if parts[-1] == "status":
         return len(parts) == 1 or parts[-2] in _STATUS_OF
-    glued = parts[-1].endswith("code") or bool(_NUMBERED.search("_".join(parts)))
-    return parts[-1] in _CODES.split() or glued
+    return parts[-1] in _CODES.split() or parts[-1].endswith("code") or numbering_words(parts) is not None
 
 
 def lies_in_blocks(tally: Tally) -> bool:

@@ -1,10 +1,17 @@
 """The role that a column may have in a release, from its name and from what it holds, and why."""
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
-from shoal.files.words import CONFIDENTIAL, QUASI, matched, parts_of
+from shoal.files.words import (
+    CONFIDENTIAL,
+    NAMES,
+    NAMES_AT_THE_END,
+    QUASI,
+    matched,
+    numbering_words,
+    parts_of,
+)
 from shoal.quantities import Finding, head_of
 
 Role = Literal["identifier", "quasi-identifier", "confidential", "drop", "other"]
@@ -15,13 +22,6 @@ Holds = Literal["numbers", "text", "dates", "other"]
 FEW = 20
 """A column of so few different values names nobody, and may be what is to be predicted."""
 
-_NAMES = "name surname email phone ssn passport iban street address url"
-_NAMES_AT_THE_END = "first last mail mobile fax account id ip firstname lastname fullname username"
-_NUMBERS = "no nr num number id key"
-_NUMBERED = (
-    "patient person customer client user member account record household subject case employee student company "
-    "firm order row respondent participant loan policy invoice card insurance"
-)
 _ROWS = "unnamed index row rows rownames rowid rownum rownumber rn"
 _TARGETS = "target outcome survived default defaulted churn churned"
 _TARGETS_ALONE = "class y label response"
@@ -97,16 +97,11 @@ def is_row_number(held: Held) -> bool:
 def naming_word(name: str) -> str | None:
     """The word in a column's name by which it names a person; not so in `first_visit` or `account_balance`."""
     parts = parts_of(name)
-    if word := matched(name, _NAMES):
+    if word := matched(name, NAMES):
         return word
-    if not parts:
-        return None
-    if parts[-1] in _NAMES_AT_THE_END.split():
+    if parts and parts[-1] in NAMES_AT_THE_END.split():
         return parts[-1]
-    if len(parts) > 1 and parts[-1] in _NUMBERS.split() and parts[-2] in _NUMBERED.split():
-        return f"{parts[-2]} {parts[-1]}"
-    glued = "|".join(_NUMBERED.split()), "|".join(_NUMBERS.split())
-    return parts[-1] if re.fullmatch(rf"({glued[0]}|utility)({glued[1]})", parts[-1]) else None
+    return numbering_words(parts)
 
 
 def as_confidential(held: Held) -> tuple[Role, str] | None:

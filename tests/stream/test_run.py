@@ -37,6 +37,7 @@ def small_parts(monkeypatch):
     """Parts of a few records, so that small tables have many."""
     monkeypatch.setattr(sys.modules["shoal.files.write"], "GROUP", 7)  # the package has a function of that name
     monkeypatch.setattr("shoal.stream.source.GROUP", 7)
+    monkeypatch.setattr("shoal.stream.source.batch_of", lambda columns: 3)  # the groups of a file are of seven
     monkeypatch.setattr("shoal.stream.source.BLOCK", 256)
     monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 5)
     monkeypatch.setattr("shoal.stream.run.read_together", lambda blocks, m: 3)
@@ -567,6 +568,26 @@ def interrupted(path, output, part=0.7, **given):
 
     with pytest.raises(StoppedError):
         anonymize_file(path, output, progress=stop, **given)
+
+
+@pytest.mark.parametrize("part", [0.5, 0.9])
+def test_a_resumed_run_warns_of_all_that_the_first_one_warned_of(tmp_path, part):
+    table = people(100).append_column("ward", pa.array([1] * 100)).append_column("row", pa.array(range(100)))
+    path = write(table, tmp_path / "in.csv")
+    given = {"k": 1, "blocks": 2, "exact": True, "method": "mdav"}
+    roles = {"quasi_identifiers": ["age", "ward", "row"], "identifiers": "name"}
+
+    def said(run, *names):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ShoalWarning)
+            run(path, *names, **given, **roles)
+        return [str(one.message) for one in caught if one.category is ShoalWarning]
+
+    whole = said(anonymize_file, tmp_path / "whole.csv")
+    assert len(whole) == 5  # columns without a role, a constant, k, exact, a counter
+    output = tmp_path / "out.csv"
+    assert said(interrupted, output, part) == whole
+    assert said(anonymize_file, output) == whole
 
 
 def test_unfinished_work_with_other_settings_is_an_error_unless_it_may_be_overwritten(tmp_path):

@@ -1,11 +1,17 @@
 """Words: how people call the columns of tables, and what they write where a value is missing."""
 
 import re
+from collections.abc import Sequence
 
 from shoal.numeric import MISSING
 
-IDENTIFIER = (
-    "name first last surname email mail phone mobile fax ssn passport iban account street address url ip id"
+NAMES = "name surname email phone ssn passport iban street address url"
+NAMES_AT_THE_END = "first last mail mobile fax account id ip firstname lastname fullname username"
+"""Words that name a person where a name ends in them; not so in `first_visit` or `account_balance`."""
+_NUMBERS = "no nr num number id key"
+_NUMBERED = (
+    "patient person people customer cust client user member utility account record household subject case "
+    "employee emp student company firm order row object respondent participant loan policy invoice card insurance"
 )
 CONFIDENTIAL = (
     "diagnosis disease icd condition medication treatment drug salary wage turnover profit debt religion "
@@ -29,7 +35,7 @@ _OTHERS = (
     "eta età sesso nome cognome citta città anno mese reddito stipendio altezza professione "
     "idade cidade renda leeftijd geslacht naam plaats inkomen gewicht lengte"
 )
-COLUMNS = frozenset(f"{IDENTIFIER} {CONFIDENTIAL} {QUASI} {_OTHERS}".split())
+COLUMNS = frozenset(f"{NAMES} {NAMES_AT_THE_END} {CONFIDENTIAL} {QUASI} {_OTHERS}".split())
 """Words that name columns."""
 
 _MISSING = (
@@ -56,3 +62,11 @@ def matched(name: str, words: str) -> str | None:
     """The first of the words that a column's name contains as a part of its own."""
     listed = words.split()
     return next((part for part in parts_of(name) if part in listed), None)
+
+
+def numbering_words(parts: Sequence[str]) -> str | None:
+    """The last words of a name, where they say that it numbers people or records: `patient no`, `patientnr`."""
+    if len(parts) > 1 and parts[-1] in _NUMBERS.split() and parts[-2] in _NUMBERED.split():
+        return f"{parts[-2]} {parts[-1]}"
+    glued = "|".join(_NUMBERED.split()), "|".join(_NUMBERS.split())
+    return parts[-1] if parts and re.fullmatch(rf"({glued[0]})({glued[1]})", parts[-1]) else None

@@ -26,7 +26,6 @@ Float = NDArray[np.float64]
 Stored = NDArray[Any]  # int64 offsets of whole units, or float64
 
 WIDEST = 2**62
-_FLOATS = ("float16", "float32", "float64")
 _ENDLESS = 2**62
 
 

@@ -21,7 +21,7 @@ class Passes:
 
     def __init__(self, progress: Progress | None, size: int) -> None:
         self._progress, self._size = progress, max(1, size)
-        self._before, self._last = 0, 0
+        self._last = 0
 
     def begin(self, name: str) -> Progress:
         """The progress of a pass; all passes before it are done."""

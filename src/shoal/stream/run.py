@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from shoal.digits import Digits, checked_digits, digits_asked, digits_used, total_of
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, warn_of_all
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.manifest import Manifest, described, described_release, file_of
@@ -248,6 +248,7 @@ class Stream:
         if not work.reached("scanned"):
             self._scan(work, source, passes)
         else:
+            warn_of_all(work.state["warnings"])  # whoever resumes reads them too
             again = "make memory free and run the same command again, it goes on from here"
             self._check_free(work.state["records"], work.state["blocks"], again)
         give_back()
@@ -313,7 +314,7 @@ class Stream:
         found = scan(source, self.roles, format_of(self.target), raw, passes.begin("scan"))
         check_k(self.model.k, found.records)
         left = self._left(work, source, found.records, passes)
-        heed(left, self.settings["strict"])
+        said = heed(left, self.settings["strict"])
         blocks = self.asked or blocks_for(found.records, len(names), self.model.k, self.limit)
         blocks = max(1, min(blocks, found.records // (2 * self.model.k)))
         self._check_free(found.records, blocks, "give a smaller --memory, or more blocks, or make memory free")
@@ -326,9 +327,9 @@ class Stream:
         spilled = zip(columns, names_of(len(columns))[1:], strict=True)
         with opened(numbers) as file:
             columns = [scaled(c, self.settings["scaling"], file, name, blocks == 1) for c, name in spilled]
-            warn_of([c.name for c in columns if c.is_constant], self.model.k, self.settings["exact"])
+            said += warn_of([c.name for c in columns if c.is_constant], self.model.k, self.settings["exact"])
             spilled = zip(columns, names_of(len(columns))[1:], strict=True)
-            warn_of_quantities(
+            said += warn_of_quantities(
                 (c.name, finding_of(c.name, map(c.numbers, only(file, name)))) for c, name in spilled
             )
         work.save(
@@ -339,6 +340,7 @@ class Stream:
             types=found.types,
             returns=found.returns,
             untouched=left.as_dict(),
+            warnings=said,
         )
 
     def _left(self, work: Work, source: Input, records: int, passes: Passes) -> Untouched:

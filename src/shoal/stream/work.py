@@ -16,7 +16,7 @@ from shoal.stream.columns import Column
 from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
 
-VERSION = 2
+VERSION = 3
 STAGES = ("begun", "scanned", "cut", "moving")
 
 
