@@ -61,6 +61,7 @@ def test_single_quotes_are_found():
     assert detected("a,b\n'x, y',1\n'z',2\n").quote == "'"
     assert detected("a,b\n'x',1\n'z',2\n").quote == "'"
     assert detected("a,b\nit's,1\nx,2\n").quote == '"'
+    assert detected("'%'\n'true'\n'false'\n", delimiter="%").quote == "'"
 
 
 def test_quotes_that_hold_a_delimiter_in_every_row_are_quotes():

@@ -6,7 +6,7 @@ from random import Random
 from case import MARK, Case, Column
 
 WORDS = ["flu", "gout", "none", "north", "south", "red", "blue", "single", "married", "abc def", "x-y", "a/b"]
-NAMES = ["age", "zip", "income", "weight", "height", "children", "score", "diagnosis", "town", "person", "remark"]
+NAMES = ["age", "zip", "income", "weight", "height", "children", "score", "diagnosis", "town", "person", "comment"]
 ENCODINGS = ["utf-8-sig", "latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"]
 ENCODINGS += ["shift_jis", "koi8-r", "cp1250", "gb18030"]
 LETTERS = {
@@ -49,8 +49,8 @@ def texts(rng: Random, n: int, layout: Layout) -> tuple[list[str], str]:
         "letters": list(letters(layout.encoding)),
         "delimiters": [f"a{layout.delimiter}b", layout.delimiter, f"{layout.delimiter}{layout.delimiter}x"],
         "quotes": [f"5{layout.quote}", layout.quote, f"say {layout.quote}no{layout.quote}", layout.quote * 2],
-        "lines": ["two\nlines", "two\r\nlines", "\n", "end\n"],
-        "formulas": ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\tx"],
+        "lines": ["two\nlines", "two\r\nlines", "\n", "stop\n"],
+        "formulas": ["=1+1", "+cmd", "-2+3", "@A1*2", "\tx"],
         "blanks": [" x", "x ", "  ", " "],
         "apostrophes": ["'tis", "o'clock", "'", "rock 'n' roll"],
         "gaps": ["", "NA", "null", "nan"],

@@ -211,7 +211,7 @@ def detect(text: str, encoding: str, said: Said) -> Dialect:
         )
     first = re.split("[\r\n]", sample.lstrip(), maxsplit=1)[0]
     likely = delimiter or max(_DELIMITERS, key=first.count)
-    if several or (fits and likely not in first):
+    if several or (fits and (delimiter or likely not in first)):
         separator = max(fits, key=columns.__getitem__)
         mark = fits[separator]
     else:  # not rectangular: the reader will say where
