@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from shoal import numeric
 from shoal.arrays import shown
 from shoal.files import Dialect
+from shoal.files.kinds import TypeFacts, all_match
 from shoal.quantities import Finding, Shown, Tally, finding_in
-from shoal.stream.scan import TypeFacts
 from shoal.suggestions import Held, Holds, Role, suggestion
 from shoal.table import is_text
 
@@ -215,11 +215,6 @@ class TextFacts:
             return np.asarray(pointed.cast(pa.int64()).to_numpy())
         except pa.ArrowInvalid:
             return np.asarray(pointed.cast(pa.float64()).to_numpy())
-
-
-def all_match(texts: pa.Array, pattern: str) -> bool:
-    """Whether every text matches a pattern."""
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def numbers_of(column: pa.ChunkedArray) -> NDArray[Any]:

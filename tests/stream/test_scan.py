@@ -4,15 +4,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
 from shoal.files import Said, read
-from shoal.files.read import typed_column
 from shoal.space import Space
 from shoal.stream import scan as scanning
-from shoal.stream.scan import TypeFacts, quartiles, scaled, scan, settle
+from shoal.stream.scan import quartiles, scaled, scan, settle
 from shoal.stream.source import look
 from shoal.stream.spill import whole
 from shoal.table import Roles, Table
@@ -131,22 +130,6 @@ def test_missing_values_in_columns_with_types_too(tmp_path, parts_of_three, valu
     pyarrow.parquet.write_table(pa.table({"x": values}), tmp_path / "in.parquet")
     with pytest.raises(ShoalError, match=r"missing values \(row 4\)"):
         scanned(tmp_path, tmp_path / "in.parquet", ["x"])
-
-
-@settings(max_examples=80)
-@given(
-    st.lists(
-        st.lists(st.sampled_from(["1", "-2", "3.5", "007", "1e5", "1.5e3", "", "x", "9" * 25, "+4"]), min_size=1),
-        min_size=1,
-        max_size=3,
-    )
-)
-def test_types_are_those_of_the_whole_column(parts):
-    facts = TypeFacts()
-    for part in parts:
-        facts.add(pa.chunked_array([part], pa.string()), ".")
-    whole_column = pa.chunked_array([[text for part in parts for text in part]], pa.string())
-    assert facts.type == str(typed_column(whole_column, ".").type)
 
 
 def test_carriage_returns_are_looked_for_where_they_matter(tmp_path, parts_of_three):

@@ -1,12 +1,11 @@
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from shoal.errors import ShoalError
 from shoal.files import Dialect
 from shoal.stream.columns import Column
 from shoal.stream.spill import SpillWriter
-from shoal.stream.writing import Formulas, Released, texts_of, typed_as
+from shoal.stream.writing import Formulas, Released, texts_of
 
 COLUMN = Column("x", "float64", 1.0, units=True, decimals=1, origin=-5)
 
@@ -37,10 +36,3 @@ def test_the_first_formulas_are_listed():
     commas = Formulas()
     commas.add(["-1.633", "-1,5", "-1.63"], Dialect(";", decimal=",", thousands="."), 0)
     assert commas.listed() == "3"
-
-
-def test_text_gets_its_type():
-    commas = Dialect(";", decimal=",", thousands=".")
-    assert typed_as(pa.chunked_array([["1,5", "1.633,5"]]), "double", commas).to_pylist() == [1.5, 1633.5]
-    assert typed_as(pa.chunked_array([["15", "1.633"]]), "int64", commas).to_pylist() == [15, 1633]
-    assert typed_as(pa.chunked_array([["x", "1.633"]]), "string", commas).to_pylist() == ["x", "1.633"]

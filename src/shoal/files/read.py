@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
 from shoal.errors import ShoalError, some
 from shoal.files.dialect import Dialect, Said, decode
+from shoal.files.kinds import TypeFacts, typed_as
 from shoal.files.layout import layout_of
-from shoal.numeric import doubtful, number_pattern, pointed
 
 Format = Literal["csv", "parquet", "arrow"]
 
@@ -38,9 +37,6 @@ SUFFIXES: dict[str, Format] = {
 
 STREAM = b"\xff\xff\xff\xff"
 """What a stream of Arrow begins with."""
-
-WHOLE = r"^-?[0-9]+$"
-"""A regular expression for whole numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,22 +210,6 @@ def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
 
 def typed_column(column: pa.ChunkedArray, decimal: str, thousands: str = "") -> pa.ChunkedArray:
     """One column with a type; codes with leading zeros, or such as 1E5, and numbers in doubt stay text."""
-    if matches_any(column, r"^[+-]?0[0-9]"):
-        return column
-    if matches_any(column, "[eE]") and not matches_any(column, f"[{decimal}]"):
-        return column
-    if not pc.all(pc.match_substring_regex(column, number_pattern(decimal, thousands))).as_py():
-        return column
-    numbers = pointed(column, decimal, thousands)
-    try:
-        if pc.all(pc.match_substring_regex(numbers, WHOLE)).as_py():
-            return numbers.cast(pa.int64())
-    except pa.ArrowInvalid:  # a whole number of more than 64 bits
-        return column
-    example, is_shown = (None, True) if thousands else doubtful(column, decimal)
-    return column if example and not is_shown else numbers.cast(pa.float64())
-
-
-def matches_any(column: pa.ChunkedArray, pattern: str) -> bool:
-    """Whether some value matches a pattern."""
-    return bool(pc.any(pc.match_substring_regex(column, pattern)).as_py())
+    facts = TypeFacts()
+    facts.add(column, decimal, thousands)
+    return typed_as(column, facts.type, decimal, thousands)

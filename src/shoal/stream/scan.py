@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from shoal.errors import for_each
 from shoal.files import Format, Source
-from shoal.files.read import WHOLE, matches_any
-from shoal.numeric import RowsError, doubtful, number_pattern, pointed, refuse_doubtful
+from shoal.files.kinds import TypeFacts
+from shoal.numeric import RowsError, refuse_doubtful
 from shoal.parameters import Progress
 from shoal.space import NumericAttribute, Scaling, centre_and_spread
 from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of
@@ -25,51 +25,6 @@ from shoal.stream.spill import Spilled, SpillWriter, names_of, opened, spilled, 
 from shoal.table import Roles, Table, framed
 
 Float = NDArray[np.float64]
-
-
-@dataclass
-class TypeFacts:
-    """Which type a column of text gets in a file with types, as `shoal.files.read.typed_column` decides."""
-
-    code: bool = False  # leading zeros
-    exponents: bool = False
-    points: bool = False
-    whole: bool = True
-    number: bool = True
-    example: bool = False  # a number that can be read in two ways
-    is_shown: bool = False  # and another one that can be read in one only
-
-    def add(self, column: pa.ChunkedArray, decimal: str, thousands: str = "") -> None:
-        """Look at some more values."""
-        if self.code or not self.number:
-            return
-        self.code = matches_any(column, r"^[+-]?0[0-9]")
-        self.exponents = self.exponents or matches_any(column, "[eE]")
-        self.points = self.points or matches_any(column, f"[{decimal}]")
-        self.number = self.number and bool(
-            pc.all(pc.match_substring_regex(column, number_pattern(decimal, thousands))).as_py()
-        )
-        if not self.number:
-            return
-        if not thousands:
-            example, is_shown = doubtful(column, decimal)
-            self.example, self.is_shown = self.example or example is not None, self.is_shown or is_shown
-        numbers = pointed(column, decimal, thousands)
-        self.whole = self.whole and bool(pc.all(pc.match_substring_regex(numbers, WHOLE)).as_py())
-        if self.whole:
-            try:
-                numbers.cast(pa.int64())
-            except pa.ArrowInvalid:  # a whole number of more than 64 bits
-                self.code = True
-
-    @property
-    def type(self) -> str:
-        """The name of the type."""
-        if self.code or (self.exponents and not self.points):
-            return "string"
-        if not self.number or (self.example and not self.is_shown):
-            return "string"
-        return "int64" if self.whole else "double"
 
 
 @dataclass

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from shoal.errors import ShoalError, some
 from shoal.files import Dialect, Format
+from shoal.files.kinds import typed_as
 from shoal.files.write import write_csv_parts, write_slices
 from shoal.methods import Progress
-from shoal.numeric import pointed
 from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.columns import Column, Stored
 from shoal.stream.scan import batch_table
@@ -153,17 +153,8 @@ class Writer:
 
     def _typed(self, table: pa.Table) -> pa.Table:
         """The text of a CSV file with types."""
-        columns = [typed_as(table[name], self.types[name], self.source.dialect) for name in table.column_names]
-        return pa.table(columns, names=table.column_names)
-
-
-def typed_as(column: pa.ChunkedArray, kind: str, dialect: Dialect) -> pa.ChunkedArray:
-    """Text as a type that all values of its column can have."""
-    if kind == "string":
-        return column
-    return pointed(column, dialect.decimal, dialect.thousands).cast(
-        pa.int64() if kind == "int64" else pa.float64()
-    )
+        signs, names = self.source.dialect.signs, table.column_names
+        return pa.table([typed_as(table[name], self.types[name], *signs) for name in names], names=names)
 
 
 def texts_of(column: Column, codes: Stored, decimal: str) -> list[str]:
