@@ -911,3 +911,13 @@ def test_a_table_is_not_opened_once_for_every_column(tmp_path, monkeypatch):
         )
         counts.append(len(opened))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("name", ["scan.parquet", "numbers.parquet", "block-0.parquet", "released-0.parquet"])
+def test_an_output_may_be_called_as_the_work_calls_its_own_files(tmp_path, name):
+    path = tmp_path / "in.csv"
+    path.write_text("age,weight\n" + "".join(f"{20 + i % 30},{50 + i % 17}.5\n" for i in range(60)))
+    given = {"k": 3, "quasi_identifiers": ["age", "weight"], "method": "mdav", "blocks": 2}
+    anonymize_file(path, tmp_path / name, **given)
+    anonymize_file(path, tmp_path / "other.parquet", **given)
+    assert (tmp_path / name).read_bytes() == (tmp_path / "other.parquet").read_bytes()

@@ -443,7 +443,7 @@ class Stream:
         passes: Passes,
     ) -> FileRelease:
         """Write the release, read it back, and describe it."""
-        kind, path = format_of(self.target), work.path(self.target.name)
+        kind, path = format_of(self.target), work.names[self.target]
         dialect = dialect_for(self.target, source.dialect) if kind == "csv" else None
         blocks = [work.path(f"released-{number}.parquet") for number in range(len(done))]
         state = work.state
@@ -483,7 +483,7 @@ class Stream:
         """What an earlier run has written, if it was killed while it gave the whole files their names."""
         try:
             manifest: Manifest = json.loads(work.path("manifest").read_text(encoding="utf-8"))
-            sha256 = hash_of(work.path(self.target.name))
+            sha256 = hash_of(work.names[self.target])
         except (OSError, ValueError):  # written over an older release, they have gone to their places
             return None
         return manifest if manifest["output"]["sha256"] == sha256 else None

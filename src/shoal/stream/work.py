@@ -30,7 +30,7 @@ class Work:
 
     def __init__(self, target: Path) -> None:
         self.folder = folder_for(target)
-        self.names = {manifest_path(target): self.path("manifest"), target: self.path(target.name)}
+        self.names = {manifest_path(target): self.path("manifest"), target: self.path(f"finished-{target.name}")}
         self.state: dict[str, Any] = self._load()
 
     @property
