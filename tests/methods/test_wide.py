@@ -101,3 +101,9 @@ def test_an_optimum_is_that_of_all_partitions(kind):
     model = Optimal(k=3).fit(X)
     assert model.proven_
     assert model.sse_ == pytest.approx(naive.optimum(X, 3)[0], rel=1e-9)
+
+
+def test_the_sse_of_a_wide_table_is_that_of_the_points_as_given():
+    X = np.array([[0.0, 0.0], [1e140, 1e140]])
+    model = Blocked(MDAV(k=2)).fit(X)
+    assert model.history_[-1] == model.sse_

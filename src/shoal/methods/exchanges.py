@@ -48,7 +48,7 @@ class Exchanges:
         self, X: Float, labels: Int, most: int, progress: Progress | None = None
     ) -> Iterator[tuple[Int, float]]:
         """The labels and their SSE at the start and after each round; ends when a round brings nothing."""
-        X = on_fewer_axes(X)
+        turned = on_fewer_axes(X)  # the search sees these; the SSE is that of the points as given
         error = sse_of(X, labels)
         yield labels, error
         for number in range(most):
@@ -57,7 +57,7 @@ class Exchanges:
                 if progress is not None:
                     progress((begun * total + done) // most, total)
 
-            new = self.round(X, labels, error, number, report)
+            new = self.round(turned, labels, error, number, report)
             new_error = sse_of(X, new)
             if not new_error < error:
                 return
