@@ -174,6 +174,15 @@ def test_records_that_are_alone_on_untouched_columns_are_counted_anew(tmp_path):
         check_release(*written(tmp_path, released(), untouched={"confidential": figure | {"unique": 3}}))
 
 
+def test_a_strict_release_whose_other_columns_tell_records_apart_is_found(tmp_path):
+    case, path = written(tmp_path, released())
+    case.columns[3].role = "other"
+    check_release(case, path)
+    case.extras = ["--strict"]
+    with pytest.raises(WrongError, match="in spite of --strict"):
+        check_release(case, path)
+
+
 def typed(folder, **changed):
     """A release of a Parquet file, some of its columns changed."""
     whole = pa.table(
