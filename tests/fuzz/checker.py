@@ -323,7 +323,8 @@ def check_values(
     """The number of each group is the mean or median of its originals, up to rounding in the unit of the column."""
     originals = column.values or []
     middle = median if case.settings.get("aggregate") == "median" else mean
-    nothing = max(map(abs, originals)) / 2**1000  # beside the largest number of a column
+    # Beside the largest number of a column, or below the smallest double.
+    nothing = max(max(map(abs, originals)) / 2**1000, Fraction(1, 2**1074))
     # To the nearest whole number; with other digits the column's range may stand in the way of the nearest.
     near = unit * HALF if column.kind in ("integer", "boolean") and unit == 1 else unit
     for rows in groups:

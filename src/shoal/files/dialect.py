@@ -57,9 +57,6 @@ class Dialect:
     def __post_init__(self) -> None:
         for name in ("delimiter", "quote", "decimal"):
             check_sign(name, getattr(self, name))
-        for name in ("decimal", "thousands"):
-            if getattr(self, name) == self.quote:
-                raise ShoalError(f"{name} {self.quote!r} is also the quote")
         if self.delimiter == self.quote:
             raise ShoalError(f"delimiter {self.delimiter!r} is also the quote")
         if self.decimal == self.thousands:
