@@ -266,3 +266,18 @@ def test_a_name_that_was_given_before_a_kill_is_given_again(tmp_path):
     path.write_text("somebody else's")
     with pytest.raises(ShoalError, match="exists already"):
         atomic.move(part, path, overwrite=False)
+
+
+def test_a_signal_on_the_way_to_the_cleaning_up_leaves_nothing(tmp_path, monkeypatch):
+    held, calls = atomic.undisturbed, []
+
+    def interrupted():
+        calls.append(1)
+        if len(calls) == 3:  # the first for the temporary file, the second for its name, the third to clean up
+            raise KeyboardInterrupt
+        return held()
+
+    monkeypatch.setattr(atomic, "undisturbed", interrupted)
+    with pytest.raises(KeyboardInterrupt), atomically(tmp_path / "a.txt") as temporary:
+        temporary.write_text("whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

@@ -68,11 +68,11 @@ def together(paths: Sequence[Path], overwrite: bool = False) -> Iterator[list[Pa
             yield [part for part, _ in parts]
         give_names([part for part, _ in parts], paths, overwrite)
     finally:
-        with undisturbed():
-            for part, handle in parts:
-                with suppress(OSError):
-                    part.unlink()
-                os.close(handle)
+        try:
+            remove_parts(parts)
+        except BaseException:  # a signal that came before it could be held back
+            remove_parts(parts)
+            raise
 
 
 def give_names(made: Sequence[Path], paths: Sequence[Path], overwrite: bool) -> None:
@@ -129,6 +129,17 @@ def new_part(path: Path, last: Path) -> tuple[Path, int]:
         if os.fstat(handle).st_nlink:
             return Path(name), handle
         os.close(handle)  # another run took it for a leftover before it was locked
+
+
+def remove_parts(parts: list[tuple[Path, int]]) -> None:
+    """Remove the temporary files of a run, and let go of them."""
+    with undisturbed():
+        while parts:
+            part, handle = parts[-1]
+            with suppress(OSError):
+                part.unlink()
+            os.close(handle)
+            parts.pop()
 
 
 def remove_leftovers(paths: Sequence[Path]) -> None:
