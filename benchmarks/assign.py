@@ -16,8 +16,8 @@ from time import perf_counter
 import numpy as np
 
 from shoal import MDAV
-from shoal.kernels.power import assign, prepare
-from shoal.kernels.transport import transport
+from shoal.kernels.transport.flow import transport
+from shoal.kernels.transport.power import assign, prepare
 
 ROUNDS = 7
 

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from shoal import allocate
-from shoal.distortions import distortion_of
+from shoal.quantizing.distortions import distortion_of
 
 PEOPLE, HOSPITALS = 100_000, 20
 

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from shoal import CBFS, MDAV, TFRP, VMDAV
-from shoal.kernels.exact import add_rows, centroid, group_means, new_sums
+from shoal.kernels.sums.exact import add_rows, centroid, group_means, new_sums
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))

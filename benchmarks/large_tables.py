@@ -29,7 +29,7 @@ import large  # noqa: E402
 from published import points_of  # noqa: E402
 
 from shoal import IMHM, MDAV, Auto, Blocked  # noqa: E402
-from shoal.methods.exchanges import Exchanges  # noqa: E402
+from shoal.search.exchanges import Exchanges  # noqa: E402
 
 TABLES, PICTURES = ROOT / "docs" / "methods" / "tables", ROOT / "docs" / "pictures"
 JOBS = 2

@@ -21,9 +21,9 @@ import numpy as np
 from scans import lane_scan, row_scan
 
 from shoal import MDAV
-from shoal.kernels.exact import centroid
+from shoal.kernels.sums.exact import centroid
 from shoal.methods.mdav import pairs_of_groups
-from shoal.methods.peeling import Peeling
+from shoal.steps.peeling import Peeling
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))

@@ -7,7 +7,7 @@ over are treated as `MDAV` treats them, so the groups are the same, to the label
 from scans import row_scan
 
 from shoal import MDAV
-from shoal.methods.peeling import Peeling
+from shoal.steps.peeling import Peeling
 
 
 class PlainMDAV(MDAV):

@@ -35,7 +35,7 @@ from shoal import (  # noqa: E402
     l_e,
 )
 from shoal.datasets import sme  # noqa: E402
-from shoal.methods import Microaggregator  # noqa: E402
+from shoal.estimator import Microaggregator  # noqa: E402
 
 PUBLISHED = figures(SHARED)
 NAMES = {"tarragona": "Tarragona", "census": "Census", "eia": "EIA"}

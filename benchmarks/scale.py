@@ -45,7 +45,7 @@ from shoal import (  # noqa: E402
     PCAReduced,
     ProximalDistal,
 )
-from shoal.scale.pca_reduced import principal_axes  # noqa: E402
+from shoal.methods.pca_reduced import principal_axes  # noqa: E402
 
 PUBLISHED = figures(SHARED)
 TABLES, PICTURES = ROOT / "docs" / "methods" / "tables", ROOT / "docs" / "pictures"

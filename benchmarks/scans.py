@@ -8,12 +8,9 @@ what float32 cannot rule out: the best that can be done without a tree. Both for
 import numpy as np
 
 from shoal.kernels.compiled import inner, kernel
-from shoal.kernels.exact import add_all_rows, add_row, centroid, new_sums, squared_distance
-from shoal.kernels.heap import offer
-from shoal.kernels.lanes import LANES, far_points, lowest_bit, near_points
-from shoal.kernels.order import project
-from shoal.kernels.peel import take
-from shoal.kernels.tree import (
+from shoal.kernels.search_tree.heap import offer
+from shoal.kernels.search_tree.order import project
+from shoal.kernels.search_tree.tree import (
     LARGEST,
     build_tree,
     far_limit,
@@ -22,6 +19,9 @@ from shoal.kernels.tree import (
     near_limit,
     rounding_of_points,
 )
+from shoal.kernels.single.peel import take
+from shoal.kernels.sums.exact import add_all_rows, add_row, centroid, new_sums, squared_distance
+from shoal.kernels.sums.lanes import LANES, far_points, lowest_bit, near_points
 
 
 @inner

@@ -3,7 +3,8 @@
 import pytest
 
 from shoal import MDAV, ShoalError
-from shoal.catalogue import METHODS, method_of
+from shoal.catalogue import method_of
+from shoal.methods import METHODS
 
 
 def test_every_method_can_be_named():

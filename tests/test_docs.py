@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.catalogue import METHODS
+from shoal.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
 

@@ -247,7 +247,7 @@ def test_no_writable_cache_is_one_warning_and_the_work_is_done():
         def work(**_):
             import numba.core.caching
             tempfile.TemporaryFile = refuse
-            from shoal.kernels.views import shares_of
+            from shoal.kernels.proofs.views import shares_of
             import numpy
             shares_of(numpy.ones((2, 1)), 1, 1, numpy.ones(2))
             shares_of(numpy.ones((2, 1), numpy.float32), 1, 1, numpy.ones(2))

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from shoal import IMHM, MDAV, PCL, allocate
-from shoal.distortions import distortion_of
-from shoal.kernels.tree import build_tree
+from shoal.kernels.search_tree.tree import build_tree
+from shoal.quantizing.distortions import distortion_of
 
 HERE = Path(__file__).parent
 INK, SOFT, TEAL, AMBER = "#1f2933", "#cbd2d9", "#0f766e", "#d97706"

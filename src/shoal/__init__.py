@@ -1,138 +1,94 @@
 """Shoal: k-anonymous microaggregation. Publish the table, and hide every person in a shoal of at least k."""
 
+from shoal.version import __version__ as __version__
+
 TYPE_CHECKING = False  # typing takes longer to import than the rest, and an interrupt meanwhile cannot be caught
 if TYPE_CHECKING:
     from typing import Any
 
-    from shoal.allocation import Allocation, allocate
-    from shoal.bounds import Bounding, LowerBound, lower_bound
-    from shoal.certificate import Certificate, certify
-    from shoal.errors import ShoalError, ShoalWarning
-    from shoal.inspection import inspect
-    from shoal.measures import l_e, l_sse
-    from shoal.methods import (
-        CBFS,
-        DBA,
-        DBA2P,
-        GSMST2,
-        IMHM,
-        MDAV,
-        PCL,
-        TFRP,
-        VMDAV,
-        Genetic,
-        MSTPartition,
-        MuApprox,
-        Optimal,
-        PathMHM,
-        Refined,
-        UnivariateOptimal,
-    )
-    from shoal.partition import Partition
-    from shoal.pipeline import anonymize
-    from shoal.quantizer import Quantizer
-    from shoal.release import Release
-    from shoal.scale import Auto, Blocked, PCAReduced, ProximalDistal
-    from shoal.stream import FileRelease, anonymize_file
-    from shoal.verification import verify
+    from shoal.bounds import Bounding as Bounding
+    from shoal.bounds import LowerBound as LowerBound
+    from shoal.bounds import lower_bound as lower_bound
+    from shoal.certificate import Certificate as Certificate
+    from shoal.certificate import certify as certify
+    from shoal.errors import ShoalError as ShoalError
+    from shoal.errors import ShoalWarning as ShoalWarning
+    from shoal.inspection.look import inspect as inspect
+    from shoal.measures import l_e as l_e
+    from shoal.measures import l_sse as l_sse
+    from shoal.methods.auto import Auto as Auto
+    from shoal.methods.blocked import Blocked as Blocked
+    from shoal.methods.cbfs import CBFS as CBFS
+    from shoal.methods.dba import DBA as DBA
+    from shoal.methods.dba import DBA2P as DBA2P
+    from shoal.methods.genetic import Genetic as Genetic
+    from shoal.methods.gsms_t2 import GSMST2 as GSMST2
+    from shoal.methods.imhm import IMHM as IMHM
+    from shoal.methods.mdav import MDAV as MDAV
+    from shoal.methods.mst_partition import MSTPartition as MSTPartition
+    from shoal.methods.mu_approx import MuApprox as MuApprox
+    from shoal.methods.optimal import Optimal as Optimal
+    from shoal.methods.path_mhm import PathMHM as PathMHM
+    from shoal.methods.pca_reduced import PCAReduced as PCAReduced
+    from shoal.methods.pcl import PCL as PCL
+    from shoal.methods.proximal_distal import ProximalDistal as ProximalDistal
+    from shoal.methods.refined import Refined as Refined
+    from shoal.methods.tfrp import TFRP as TFRP
+    from shoal.methods.univariate_optimal import UnivariateOptimal as UnivariateOptimal
+    from shoal.methods.vmdav import VMDAV as VMDAV
+    from shoal.partition import Partition as Partition
+    from shoal.pipeline import anonymize as anonymize
+    from shoal.quantizing.allocation import Allocation as Allocation
+    from shoal.quantizing.allocation import allocate as allocate
+    from shoal.quantizing.quantizer import Quantizer as Quantizer
+    from shoal.release import Release as Release
+    from shoal.stream import FileRelease as FileRelease
+    from shoal.stream import anonymize_file as anonymize_file
+    from shoal.verification import verify as verify
 
-__version__ = "0.1.0"
-
-# Loaded at first use, so that `import shoal` and the command line start at once.
+# Loaded at first use, so that `import shoal` and the command line start at once. The methods are found by
+# `shoal.methods`, where they register themselves.
 _HOMES = {
-    "Allocation": "shoal.allocation",
-    "Auto": "shoal.scale",
-    "Blocked": "shoal.scale",
+    "Allocation": "shoal.quantizing.allocation",
     "Bounding": "shoal.bounds",
-    "CBFS": "shoal.methods",
     "Certificate": "shoal.certificate",
-    "DBA": "shoal.methods",
-    "DBA2P": "shoal.methods",
     "FileRelease": "shoal.stream",
-    "GSMST2": "shoal.methods",
-    "Genetic": "shoal.methods",
-    "IMHM": "shoal.methods",
     "LowerBound": "shoal.bounds",
-    "MDAV": "shoal.methods",
-    "MSTPartition": "shoal.methods",
-    "MuApprox": "shoal.methods",
-    "Optimal": "shoal.methods",
-    "PCAReduced": "shoal.scale",
-    "PCL": "shoal.methods",
     "Partition": "shoal.partition",
-    "PathMHM": "shoal.methods",
-    "ProximalDistal": "shoal.scale",
-    "Quantizer": "shoal.quantizer",
+    "Quantizer": "shoal.quantizing.quantizer",
     "Release": "shoal.release",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
-    "TFRP": "shoal.methods",
-    "Refined": "shoal.methods",
-    "UnivariateOptimal": "shoal.methods",
-    "VMDAV": "shoal.methods",
-    "allocate": "shoal.allocation",
+    "allocate": "shoal.quantizing.allocation",
     "anonymize": "shoal.pipeline",
-    "certify": "shoal.certificate",
     "anonymize_file": "shoal.stream",
-    "inspect": "shoal.inspection",
+    "certify": "shoal.certificate",
+    "inspect": "shoal.inspection.look",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",
     "lower_bound": "shoal.bounds",
     "verify": "shoal.verification",
 }
 
-__all__ = [
-    "CBFS",
-    "DBA",
-    "DBA2P",
-    "GSMST2",
-    "IMHM",
-    "MDAV",
-    "PCL",
-    "TFRP",
-    "VMDAV",
-    "Allocation",
-    "Auto",
-    "Blocked",
-    "Bounding",
-    "Certificate",
-    "FileRelease",
-    "Genetic",
-    "LowerBound",
-    "MSTPartition",
-    "MuApprox",
-    "Optimal",
-    "PCAReduced",
-    "Partition",
-    "PathMHM",
-    "ProximalDistal",
-    "Quantizer",
-    "Refined",
-    "Release",
-    "ShoalError",
-    "ShoalWarning",
-    "UnivariateOptimal",
-    "allocate",
-    "anonymize",
-    "anonymize_file",
-    "certify",
-    "inspect",
-    "l_e",
-    "l_sse",
-    "lower_bound",
-    "verify",
-]
-
 
 def __getattr__(name: str) -> "Any":
-    if name not in _HOMES:
-        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(_HOMES[name]), name)
+    if name == "__all__":
+        found: Any = sorted([*_HOMES, *(kind.__name__ for kind in _methods())])
+    elif name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    elif name.startswith("_") or (found := next((m for m in _methods() if m.__name__ == name), None)) is None:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     globals()[name] = found
     return found
 
 
+def _methods() -> "list[Any]":
+    from shoal.methods import METHODS
+
+    return [kind for kind in METHODS.values() if kind.__module__.startswith("shoal.")]
+
+
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__getattr__("__all__"), "__version__"])

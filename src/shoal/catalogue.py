@@ -1,53 +1,28 @@
-"""Every method under the name that `method=` and the command line take."""
+"""A method from the name that `method=` and the command line take."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.errors import ShoalError, nearest_name
-from shoal.methods import (
-    CBFS,
-    DBA,
-    DBA2P,
-    GSMST2,
-    IMHM,
-    MDAV,
-    PCL,
-    TFRP,
-    VMDAV,
-    Genetic,
-    Microaggregator,
-    MSTPartition,
-    MuApprox,
-    Optimal,
-    PathMHM,
-    Refined,
-    UnivariateOptimal,
-)
-from shoal.scale import Auto, Blocked, PCAReduced, ProximalDistal, Wrapper
+from sklearn.base import clone
 
-METHODS: dict[str, type[Microaggregator]] = {
-    "mdav": MDAV,
-    "cbfs": CBFS,
-    "vmdav": VMDAV,
-    "tfrp": TFRP,
-    "gsms-t2": GSMST2,
-    "dba": DBA,
-    "dba-2p": DBA2P,
-    "mst-partition": MSTPartition,
-    "mu-approx": MuApprox,
-    "genetic": Genetic,
-    "path-mhm": PathMHM,
-    "imhm": IMHM,
-    "pcl": PCL,
-    "refined": Refined,
-    "univariate-optimal": UnivariateOptimal,
-    "optimal": Optimal,
-    "pca-reduced": PCAReduced,
-    "proximal-distal": ProximalDistal,
-    "blocked": Blocked,
-    "auto": Auto,
-}
-"""Every method; those of `shoal.scale` wrap another, by default MDAV."""
+from shoal.errors import ShoalError, nearest_name
+from shoal.estimator import FAMILIES, METHODS, Microaggregator
+from shoal.wrapper import Wrapper
+
+
+def listed() -> list[type[Microaggregator]]:
+    """All methods that are loaded, family by family and by name."""
+    return sorted(METHODS.values(), key=lambda kind: (FAMILIES.index(kind.family), kind.name))
+
+
+def method_called(name: str) -> type[Microaggregator] | None:
+    """The method of this name, however its words are joined; None where there is none."""
+    return METHODS.get(name.lower().replace("_", "-"))
+
+
+def no_method(name: object) -> str:
+    """What there is instead of a method that is not there."""
+    return nearest_name(str(name), METHODS) or f"; there are {', '.join(kind.name for kind in listed())}"
 
 
 def method_of(
@@ -57,20 +32,17 @@ def method_of(
 
     A meta-method takes the name of the method inside as `method` and its parameters as `method__rounds`.
     """
-    from sklearn.base import clone
-
     if isinstance(method, Microaggregator):
         if k is not None and k != method.k:
             raise ShoalError(f"k={k} and {method!r} contradict each other; give k once")
         model: Microaggregator = clone(method)
         return model
-    wanted = method.lower().replace("_", "-") if isinstance(method, str) else ""
-    if wanted not in METHODS:
-        hint = nearest_name(str(method), METHODS) or f"; there are {', '.join(METHODS)}"
-        raise ShoalError(f"there is no method {method!r}{hint}")
+    kind = method_called(method) if isinstance(method, str) else None
+    if kind is None:
+        raise ShoalError(f"there is no method {method!r}{no_method(method)}")
     if k is None:
         raise ShoalError("k is missing: the least number of records in a group, for example k=5")
-    kind, given = METHODS[wanted], dict(parameters or {})
+    given = dict(parameters or {})
     if issubclass(kind, Wrapper):
         inside = {name.removeprefix("method__"): given.pop(name) for name in list(given) if "__" in name}
         given["method"] = method_of(given.get("method", "mdav"), k, inside)

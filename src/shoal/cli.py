@@ -75,9 +75,9 @@ Overwrite = Annotated[bool, typer.Option("--overwrite", "-f", help="Replace file
 def version(asked: bool) -> None:
     """Print the version and stop."""
     if asked:
-        import shoal
+        from shoal.version import __version__
 
-        print(f"shoal {shoal.__version__}")
+        print(f"shoal {__version__}")
         raise typer.Exit
 
 
@@ -359,7 +359,7 @@ def inspect(
 
     shoal inspect people.csv
     """
-    from shoal.inspection import inspect as run
+    from shoal.inspection.look import inspect as run
 
     dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
     with collected_warnings(show=not as_json):
@@ -376,18 +376,20 @@ def inspect(
 @app.command()
 def methods(as_json: AsJson = False) -> None:
     """List the methods that group records."""
-    from shoal.catalogue import METHODS
+    from shoal import methods  # noqa: F401 - they register themselves
+    from shoal.catalogue import listed
 
     rows: list[dict[str, Any]] = [
         {
-            "name": name,
+            "name": kind.name,
+            "family": kind.family,
             "class": kind.__name__,
             "idea": kind.idea,
             "parameters": {key: value for key, value in kind().get_params().items() if key != "k"},
             "cost": kind.cost,
             "reference": kind.reference,
         }
-        for name, kind in METHODS.items()
+        for kind in listed()
     ]
     if as_json:
         print(json.dumps(rows, indent=2))

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import shoal
-from shoal.catalogue import METHODS
 from shoal.errors import ShoalError
+from shoal.estimator import Microaggregator
 from shoal.files import Dialect, Format
 from shoal.measures import InformationLoss
-from shoal.methods import Microaggregator
+from shoal.methods import METHODS
+from shoal.methods.auto import Auto
 from shoal.partition import Partition
-from shoal.scale import Auto
 from shoal.table import Roles, Table, arrow_column, type_name
+from shoal.version import __version__
 
 Manifest = dict[str, Any]
 
@@ -45,7 +45,7 @@ def described_release(
 ) -> Manifest:
     """The manifest of a table that need not be in memory."""
     return {
-        "shoal": shoal.__version__,
+        "shoal": __version__,
         "k": model.k,
         "method": described(model),
         **settings,
@@ -92,7 +92,7 @@ def method_described(description: Manifest) -> Microaggregator:
     kinds = {kind.__name__: kind for kind in METHODS.values()}
     name = description["name"]
     if name not in kinds:
-        raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {shoal.__version__}")
+        raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {__version__}")
     parameters = {
         key: method_described(value) if isinstance(value, dict) else value
         for key, value in description["parameters"].items()

@@ -49,7 +49,7 @@ class Partition:
     sst: float
 
     def __init__(self, points: Float, labels: ArrayLike, k: int) -> None:
-        from shoal.kernels.exact import group_means
+        from shoal.kernels.sums.exact import group_means
 
         checked = checked_labels(labels, len(points))
         sizes = np.bincount(checked)
@@ -125,7 +125,7 @@ def squared_error(points: Float, centroids: Float, labels: Int) -> float:
 
 def means_of(points: Float, labels: Int) -> Float:
     """The centroid of each group; labels as in a `Partition`."""
-    from shoal.kernels.exact import group_means
+    from shoal.kernels.sums.exact import group_means
 
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
     return group_means(points, np.argsort(labels, kind="stable"), starts)

@@ -4,22 +4,22 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from shoal.attributes.digits import EXACT, Digits, checked_digits, digits_asked, digits_used, total_of
+from shoal.attributes.numbers import Aggregate
+from shoal.attributes.quantities import finding_of, warn_of_quantities
 from shoal.catalogue import method_of
-from shoal.digits import EXACT, Digits, checked_digits, digits_asked, digits_used, total_of
 from shoal.errors import ShoalError, some, warn_of_all
+from shoal.estimator import Microaggregator, Progress
 from shoal.files import Dialect
 from shoal.files.batches import batches
 from shoal.manifest import manifest_of
 from shoal.measures import Untouched, given_away, information_loss
 from shoal.measures.untouched import refusal_of, warning_of
-from shoal.methods import Microaggregator, Progress
-from shoal.numeric import Aggregate
 from shoal.parameters import Flag, OneOf, Seed, Whole
-from shoal.quantities import finding_of, warn_of_quantities
 from shoal.release import Release
-from shoal.scale import Wrapper
 from shoal.space import AGGREGATES, Scaling, Space
 from shoal.table import Names, Roles, Table
+from shoal.wrapper import Wrapper
 
 
 def anonymize(

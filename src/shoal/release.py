@@ -16,16 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.attributes.common import CommonValues
+from shoal.attributes.numbers import number_pattern
 from shoal.bounds import LowerBound
 from shoal.certificate import Certificate, certify
-from shoal.common import CommonValues
 from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.files import Dialect, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
 from shoal.files.write import write_csv
 from shoal.manifest import Manifest, manifest_path
 from shoal.measures import InformationLoss
-from shoal.numeric import number_pattern
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.space import Space

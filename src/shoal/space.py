@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.common import CommonValues
+from shoal.attributes.common import CommonValues
+from shoal.attributes.numbers import Aggregate, Numbers, Squares
 from shoal.errors import ShoalError, for_each, nearest_name
-from shoal.numeric import Aggregate, Numbers, Squares
 from shoal.partition import LARGEST, Partition
 from shoal.table import Table
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal import numeric
-from shoal.common import CommonValues
+from shoal.attributes import numbers as numeric
+from shoal.attributes.common import CommonValues
 from shoal.errors import ShoalError, ShoalWarning, for_each, no_columns, some
 from shoal.files import Source, read
 

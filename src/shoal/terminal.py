@@ -19,8 +19,8 @@ from shoal.errors import ShoalError, ShoalWarning
 
 if TYPE_CHECKING:
     from shoal.bounds import LowerBound
-    from shoal.inspection import Inspection
-    from shoal.methods import Progress
+    from shoal.inspection.look import Inspection
+    from shoal.parameters import Progress
     from shoal.release import Release
     from shoal.verification import Verification
 

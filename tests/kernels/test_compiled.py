@@ -1,10 +1,17 @@
+import os
+import shutil
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import shoal
 from shoal.errors import ShoalWarning
-from shoal.kernels.compiled import cache_of, inner, kernel, warn_of_no_cache
+from shoal.kernels import compiled as room
+from shoal.kernels.compiled import cache_of, content_of, files_behind, inner, kernel, stamp_of, warn_of_no_cache
 
 
 @inner
@@ -82,3 +89,45 @@ def test_a_broken_entry_of_the_cache_is_compiled_anew(monkeypatch):
 
 def test_where_a_folder_is_writable_there_is_a_cache():
     assert cache_of(doubled).cache_path.endswith("__pycache__")
+
+
+def test_the_files_behind_a_kernel_are_those_that_it_imports_and_theirs():
+    folder = Path(room.__file__).parent
+    behind = {str(file.relative_to(folder)) for file in files_behind(folder / "search_tree" / "neighbours.py")}
+    assert {"search_tree/neighbours.py", "search_tree/tree.py", "sums/exact.py", "compiled.py"} <= behind
+    assert "rows/line.py" not in behind
+
+
+def test_a_change_in_a_kernel_that_is_called_is_compiled_although_the_caller_has_not_changed(tmp_path):
+    """Run as processes of their own on a copy of the package: a kernel is loaded once a process."""
+    copy = tmp_path / "shoal"
+    shutil.copytree(Path(shoal.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    called, caller = copy / "kernels" / "called.py", copy / "kernels" / "caller.py"
+    body = "from shoal.kernels.compiled import kernel, inner\n\n\n@inner\ndef step(x):\n    return x + {}\n"
+    called.write_text(body.format(1))
+    caller.write_text(
+        "from shoal.kernels.called import step\nfrom shoal.kernels.compiled import kernel\n\n\n"
+        "@kernel\ndef whole(x):\n    return step(x)\n"
+    )
+    os.utime(called, (1, 1))
+
+    def answer():
+        code = (
+            "from shoal.kernels.caller import whole; print(whole(1)); print(sum(whole.stats.cache_hits.values()))"
+        )
+        told = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
+            env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        )  # fmt: skip
+        return told.stdout.split()
+
+    assert answer() == ["2", "0"]
+    assert answer() == ["2", "1"]
+    called.write_text(body.format(5))
+    os.utime(called, (1, 1))  # not even its time tells
+    assert answer() == ["6", "0"]
+
+
+def test_a_file_that_is_not_there_has_a_stamp_too(tmp_path):
+    assert stamp_of(tmp_path / "nothing.py") == stamp_of(tmp_path / "nobody.py")
+    assert content_of(tmp_path / "nothing.py") == b""

@@ -9,8 +9,8 @@ from samples import points
 from shoal import CBFS, MDAV, PathMHM
 from shoal.errors import ShoalError
 from shoal.methods.path_mhm import ORDERS
-from shoal.methods.rows import maximum_distance
 from shoal.partition import Partition
+from shoal.steps.rows import maximum_distance
 
 
 @settings(max_examples=200)

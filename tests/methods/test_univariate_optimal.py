@@ -17,8 +17,8 @@ import shoal
 from samples import points
 from shoal import MDAV, ShoalError, ShoalWarning, UnivariateOptimal, cli
 from shoal.catalogue import method_of
-from shoal.methods.projections import first_component, zscore_sum
 from shoal.methods.univariate_optimal import optimal_groups
+from shoal.steps.projections import first_component, zscore_sum
 
 
 def exact_sse(values, labels):

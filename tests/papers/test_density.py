@@ -5,7 +5,7 @@ from published import figures, points_of, second_phase
 
 from shoal import DBA, DBA2P, GSMST2, MDAV, Genetic
 from shoal.methods.mdav import one_group, pairs_of_groups
-from shoal.methods.peeling import Peeling
+from shoal.steps.peeling import Peeling
 
 
 @pytest.mark.parametrize("name", ["census", "tarragona"])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.numeric import RowsError
+from shoal.attributes.numbers import RowsError
 from shoal.stream.columns import Column, Facts, MixedError, Part, decimals_of
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.methods import Microaggregator
+from shoal.estimator import Microaggregator
 from shoal.space import Space
 from shoal.stream.columns import Column
 from shoal.stream.groups import Lost, group, read_together, seeded

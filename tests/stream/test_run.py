@@ -21,7 +21,7 @@ import naive
 import shoal
 from samples import tables
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.methods import Microaggregator
+from shoal.estimator import Microaggregator
 from shoal.parameters import Seed, Whole
 from shoal.stream import anonymize_file
 from shoal.stream.run import disk_error

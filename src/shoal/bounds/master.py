@@ -44,7 +44,7 @@ def dense_factor(table: Any) -> Factor:
     """A Cholesky factor of table @ diag(weights) @ table.T, for any weights, as what solves with it."""
     from scipy.linalg import cho_factor, cho_solve
 
-    from shoal.kernels.normal import fill_normal
+    from shoal.kernels.proofs.normal import fill_normal
 
     starts, rows = table.indptr.astype(np.int64), table.indices.astype(np.int64)
     matrix = np.empty((table.shape[0], table.shape[0]))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from shoal.kernels.subsets import Fines
+    from shoal.kernels.proofs.subsets import Fines
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -103,7 +103,7 @@ def quick_look(points: Points, prices: Float, limit: float, groups: list[Int]) -
 
     The centres begin at every point, half way to its nearest, and in the middle of some groups.
     """
-    from shoal.kernels.centres import groups_around
+    from shoal.kernels.proofs.centres import groups_around
 
     low, high = points.k, points.high
     wanted = np.unique(np.linspace(low, high, _SIZES).astype(np.int64))
@@ -153,7 +153,7 @@ class Search:
 
     def fines_by_position(self, place: Int, first: Int) -> "Fines":
         """The cuts of each position."""
-        from shoal.kernels.subsets import Fines, no_fines
+        from shoal.kernels.proofs.subsets import Fines, no_fines
 
         cuts, fines = self.duals.cuts, self.duals.fines
         active = fines > 0
@@ -191,7 +191,7 @@ class Search:
 
     def at(self, number: int, members: NDArray[np.int32], sizes: Int, costs: Float) -> None:
         """Search through the groups of an anchor, less closely where that takes too long."""
-        from shoal.kernels.subsets import groups_below
+        from shoal.kernels.proofs.subsets import groups_below
 
         points, anchor = self.points, int(self.anchors[number])
         price = max(float(self.prices[anchor]), 0.0)

@@ -24,9 +24,9 @@ _SHORTEST = 1e-4
 
 def halved(X: Float, k: int, high: int) -> Iterator[Float]:
     """The share of each record, chunk by chunk; what is still to come is 0."""
-    from shoal.kernels.neighbours import fill_neighbours
-    from shoal.kernels.tree import build_tree
-    from shoal.kernels.views import shares_of
+    from shoal.kernels.proofs.views import shares_of
+    from shoal.kernels.search_tree.neighbours import fill_neighbours
+    from shoal.kernels.search_tree.tree import build_tree
 
     n = len(X)
     known = min(_KNOWN, high - 1, n - 1)
@@ -52,9 +52,9 @@ def split(X: Float, k: int, high: int, goal: float) -> Iterator[Float | None]:
 
     `goal` is about the SSE that they should come to; only the length of the steps depends on it.
     """
-    from shoal.kernels.neighbours import fill_neighbours
-    from shoal.kernels.tree import build_tree
-    from shoal.kernels.views import count_ends, fill_ends, least_views
+    from shoal.kernels.proofs.views import count_ends, fill_ends, least_views
+    from shoal.kernels.search_tree.neighbours import fill_neighbours
+    from shoal.kernels.search_tree.tree import build_tree
 
     n = len(X)
     known = neighbours_to_split(n, k)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from shoal.attributes.numbers import number_pattern
 from shoal.errors import ShoalError, some
 from shoal.files.words import GAPS
-from shoal.numeric import number_pattern
 
 _DELIMITERS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'")

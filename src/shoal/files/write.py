@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from shoal.arrays import decoded
 from shoal.errors import ShoalError
+from shoal.files.arrays import decoded
 from shoal.files.dialect import Dialect
 from shoal.files.read import SUFFIXES, Format
 

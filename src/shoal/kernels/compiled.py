@@ -3,23 +3,34 @@
 A division by zero gives what it gives in NumPy. A check at every division would leave a way out of each loop, and
 with it count the references to every array of a tuple on the way.
 
+A kernel that is kept on the disk holds the code of the kernels that it calls. So the cache is keyed by the text of
+all files that went into it: its own, and those of the kernels that this one imports, one after the other. Numba
+itself looks at the time of one file only, and would go on with what has changed in another.
+
 Where no folder for the cache can be written, kernels are compiled without one, and a warning says so.
 """
 
+import hashlib
+import inspect
+import re
 import warnings
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalWarning
 
 Array = NDArray[Any]  # each kernel says which shape and type it takes
 F = TypeVar("F", bound=Callable[..., Any])
+
+_KERNELS = Path(__file__).parent
+_IMPORT = re.compile(r"^\s*from shoal\.kernels\.([\w.]+) import", re.MULTILINE)
 
 
 def kernel(function: F) -> F:
@@ -52,13 +63,21 @@ def compiled(function: F, **options: bool) -> F:
 def cache_of(function: Callable[..., Any]) -> FunctionCache | NullCache:
     """The function's cache beside its file or in the user's folder; none where neither can be written."""
     try:
-        return Kept(function)  # type: ignore[no-untyped-call]
+        return Kept(function)
     except RuntimeError:  # Numba has found no folder
         return Missing()
 
 
 class Kept(FunctionCache):
     """A cache on the disk that may fill up or vanish: what it cannot give or take is compiled anew."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=stamp_of(Path(inspect.getfile(function))),
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Compiled code from the disk, or None."""
@@ -81,6 +100,35 @@ class Missing(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> None:
         """Nothing is there."""
         warn_of_no_cache()
+
+
+def stamp_of(file: Path) -> str:
+    """A hash of a file and of all kernels that go into those that it holds."""
+    digest = hashlib.sha256()
+    for each in sorted(files_behind(file)):
+        digest.update(content_of(each))
+    return digest.hexdigest()
+
+
+def files_behind(file: Path) -> set[Path]:
+    """A file and the kernels that it imports, and those that they import."""
+    found, waiting = {file}, [file]
+    while waiting:
+        for name in _IMPORT.findall(content_of(waiting.pop()).decode()):
+            imported = _KERNELS.joinpath(*name.split(".")).with_suffix(".py")
+            if imported not in found:
+                found.add(imported)
+                waiting.append(imported)
+    return found
+
+
+@cache
+def content_of(file: Path) -> bytes:
+    """The bytes of a source file; none where there is no such file, as in a shell."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
 
 
 @cache

@@ -31,9 +31,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.attributes.numbers import number_pattern, pointed
 from shoal.errors import some
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
-from shoal.numeric import number_pattern, pointed
 
 Hashes = NDArray[np.uint64]
 Int = NDArray[np.int64]

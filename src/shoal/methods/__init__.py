@@ -1,39 +1,22 @@
-"""The methods of the literature: points and k in, a partition out. One file per method."""
+"""The methods: points and k in, a partition out. One file per method; each of them registers itself.
 
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.cbfs import CBFS
-from shoal.methods.dba import DBA, DBA2P
-from shoal.methods.genetic import Genetic
-from shoal.methods.gsms_t2 import GSMST2
-from shoal.methods.imhm import IMHM
-from shoal.methods.mdav import MDAV
-from shoal.methods.mst_partition import MSTPartition
-from shoal.methods.mu_approx import MuApprox
-from shoal.methods.optimal import Optimal
-from shoal.methods.path_mhm import PathMHM
-from shoal.methods.pcl import PCL
-from shoal.methods.refined import Refined
-from shoal.methods.tfrp import TFRP
-from shoal.methods.univariate_optimal import UnivariateOptimal
-from shoal.methods.vmdav import VMDAV
+Every file of this folder is a method and is loaded here, so that a new one is listed nowhere else. At run time its
+class stands in this module under its own name.
+"""
 
-__all__ = [
-    "CBFS",
-    "DBA",
-    "DBA2P",
-    "GSMST2",
-    "IMHM",
-    "MDAV",
-    "PCL",
-    "TFRP",
-    "VMDAV",
-    "Genetic",
-    "MSTPartition",
-    "Microaggregator",
-    "MuApprox",
-    "Optimal",
-    "PathMHM",
-    "Progress",
-    "Refined",
-    "UnivariateOptimal",
-]
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from shoal.estimator import METHODS as METHODS
+
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+
+def __getattr__(name: str) -> Any:
+    """A method by the name of its class."""
+    for kind in METHODS.values():
+        if kind.__name__ == name:
+            return kind
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

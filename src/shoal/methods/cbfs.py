@@ -16,10 +16,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.mdav import one_group
-from shoal.methods.peeling import Peeling
 from shoal.parameters import Rule, Whole
+from shoal.steps.peeling import Peeling
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -40,6 +40,7 @@ class CBFS(Microaggregator):
     each of which is updated at once. Ties go to the lowest record index.
     """
 
+    name = "cbfs"
     idea = "as MDAV, one group at a time"
     cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Laszlo and Mukherjee 2005; Mortazavi et al. 2013, footnote 1"

@@ -17,11 +17,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.mdav import MDAV
-from shoal.methods.peeling import Peeling
 from shoal.methods.tfrp import dissolve
 from shoal.parameters import Rule, Whole
+from shoal.steps.peeling import Peeling
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -50,6 +50,7 @@ class DBA(Microaggregator):
     split by MDAV. Ties go to the lowest record index or group number.
     """
 
+    name = "dba"
     idea = "groups where the records are densest; ill-fitting ones dissolved"
     cost = "a few nearest-neighbour searches per record, O(n) memory"
     reference = "Lin, Wen, Hsieh and Chang 2010"
@@ -80,6 +81,7 @@ class DBA2P(Microaggregator):
     among the free records after every group.
     """
 
+    name = "dba-2p"
     idea = "as DBA, after p groups around the most outlying records"
     cost = "as DBA"
     reference = "Lin, Wen, Hsieh and Chang 2010"
@@ -114,7 +116,7 @@ class Densities:
 
     def __call__(self, peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
         """Form up to `most` groups; returns (free records, next label)."""
-        from shoal.kernels.density import density_steps
+        from shoal.kernels.single.density import density_steps
 
         if self._tree is not peeling.tree:
             self._look_at(peeling)
@@ -135,9 +137,9 @@ class Densities:
         )
 
     def _look_at(self, peeling: Peeling) -> None:
-        from shoal.kernels.density import fill_keys, rank
-        from shoal.kernels.exact import zero_like
-        from shoal.kernels.watch import new_watch
+        from shoal.kernels.search_tree.watch import new_watch
+        from shoal.kernels.single.density import fill_keys, rank
+        from shoal.kernels.sums.exact import zero_like
 
         tree, k = peeling.tree, peeling.k
         self._watch, self._own = new_watch(tree), zero_like(peeling.sums)

@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.mdav import MDAV
-from shoal.methods.peeling import orders_from
 from shoal.parameters import Number, Rule, Seed, Whole
+from shoal.steps.peeling import orders_from
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -60,6 +60,7 @@ class Genetic(Microaggregator):
     places with a random record. The best chromosome always lives on.
     """
 
+    name = "genetic"
     idea = "partitions of small blocks crossed, mutated and selected"
     cost = "population x generations x n x m time, O(n) memory"
     reference = "Solanas, Martinez-Balleste, Mateo-Sanz and Domingo-Ferrer 2006"
@@ -109,7 +110,7 @@ class Genetic(Microaggregator):
 
     def _evolve(self, X: Float, seed: np.uint64, done: int, total: int, progress: Progress | None) -> Int:
         """The groups of one block, the first of whose records are number `done` of `total`."""
-        from shoal.kernels.genetic import evolve, first_population
+        from shoal.kernels.single.genetic import evolve, first_population
 
         n, k = len(X), self.k
         if n < 2 * k or k == 1:
@@ -132,8 +133,8 @@ class Genetic(Microaggregator):
 
 def gene_order(X: Float) -> Int:
     """The records by their distance from the one farthest from the centroid, so that near ones share a tail."""
-    from shoal.kernels.exact import group_means
-    from shoal.kernels.peel import squared_distances
+    from shoal.kernels.single.peel import squared_distances
+    from shoal.kernels.sums.exact import group_means
 
     farthest = orders_from(X, group_means(X, np.arange(len(X)), np.array([0, len(X)])))[0][0, 0]
     distances = np.empty(len(X))

@@ -18,10 +18,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.peeling import Peeling
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.tfrp import dissolve
 from shoal.parameters import Rule, Whole
+from shoal.steps.peeling import Peeling
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -48,6 +48,7 @@ class GSMST2(Microaggregator):
     Ties go to the lowest record index or group number.
     """
 
+    name = "gsms-t2"
     idea = "the group that leaves the least SSE is set aside; ill-fitting ones dissolved"
     cost = "a few nearest-neighbour searches per record, O(n) memory"
     reference = "Panagiotakis and Tziritas 2013"
@@ -73,7 +74,7 @@ class Candidates:
 
     def __call__(self, peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
         """Form up to `most` groups; returns (free records, next label)."""
-        from shoal.kernels.selection import selection_steps
+        from shoal.kernels.single.selection import selection_steps
 
         if self._tree is not peeling.tree:
             self._look_at(peeling)
@@ -93,9 +94,9 @@ class Candidates:
         )
 
     def _look_at(self, peeling: Peeling) -> None:
-        from shoal.kernels.exact import zero_like
-        from shoal.kernels.selection import fill_centres, fit_all_boxes
-        from shoal.kernels.watch import new_watch
+        from shoal.kernels.search_tree.watch import new_watch
+        from shoal.kernels.single.selection import fill_centres, fit_all_boxes
+        from shoal.kernels.sums.exact import zero_like
 
         tree, k = peeling.tree, peeling.k
         self._watch, self._own = new_watch(tree), zero_like(peeling.sums)

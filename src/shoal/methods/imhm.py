@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.projections import zscore_sum
-from shoal.methods.rows import cut, row_through_groups
-from shoal.methods.start import Start, StartRule, groups_of
+from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
 from shoal.partition import means_of, sse_of
+from shoal.steps.projections import zscore_sum
+from shoal.steps.rows import cut, row_through_groups
+from shoal.steps.start import Start, StartRule, groups_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -62,6 +62,7 @@ class IMHM(Microaggregator):
     interrupted_ : whether a Ctrl-C ended the search early; the groups are the best found until then
     """
 
+    name = "imhm"
     idea = "an exact assignment to centres of k to 2k - 1, in turn with means and a path"
     cost = "seconds for 5000 records, larger tables in blocks of that, O(n) memory"
     reference = "Mortazavi, Jalili and Gohargazi 2013"
@@ -137,7 +138,7 @@ class IMHM(Microaggregator):
 
     def _rounds(self, X: Float, labels: Int, least: float) -> Iterator[tuple[Int, float]]:
         """The groups and their SSE after each round: Fig. 2 of the paper, lines 9 to 26."""
-        from shoal.kernels.transport import transport
+        from shoal.kernels.transport.flow import transport
 
         centroids, prices, best = means_of(X, labels), None, np.inf
         for _ in range(self.rounds):
@@ -184,8 +185,8 @@ def semi_random_row(X: Float, share: float, seed: int | None) -> Int:
 
 def blocks_of(X: Float, labels: Int, blocks: int | None) -> list[Int]:
     """The records of each block: the groups by their centroid's distance from the outermost one, cut evenly."""
-    from shoal.kernels.peel import squared_distances
-    from shoal.methods.rows import rim
+    from shoal.kernels.single.peel import squared_distances
+    from shoal.steps.rows import rim
 
     centroids = means_of(X, labels)
     groups = len(centroids)

@@ -17,9 +17,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.peeling import Peeling
+from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import OneOf, Rule, Whole
+from shoal.steps.peeling import Peeling
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -46,6 +46,8 @@ class MDAV(Microaggregator):
     attribute, and ties go to the lowest record index, so the groups depend on the input alone.
     """
 
+    name = "mdav"
+    family = "everyday"
     idea = "groups of k from the rim of the data inwards"
     cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Rebollo-Monedero et al. 2019, Algorithm A; Domingo-Ferrer and Torra 2005"
@@ -76,7 +78,7 @@ def one_group(peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
 
 def centroid_groups(peeling: Peeling, floor: int, most: int, in_pairs: bool) -> tuple[int, int]:
     """Groups around the record farthest from the centroid of the free ones."""
-    from shoal.kernels.peel import centroid_steps
+    from shoal.kernels.single.peel import centroid_steps
 
     return centroid_steps(
         peeling.tree,

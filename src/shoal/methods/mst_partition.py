@@ -16,12 +16,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.mdav import pairs_of_groups
 from shoal.methods.mu_approx import numbered_by_first_record
-from shoal.methods.peeling import Peeling
-from shoal.methods.rows import maximum_distance
 from shoal.parameters import OneOf, Rule, Whole
+from shoal.steps.peeling import Peeling
+from shoal.steps.rows import maximum_distance
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -50,6 +50,7 @@ class MSTPartition(Microaggregator):
     numbered by their first record.
     """
 
+    name = "mst-partition"
     idea = "the minimum spanning tree cut at its longest edges"
     cost = "several neighbour searches per record, O(n) memory"
     reference = "Laszlo and Mukherjee 2005"
@@ -61,7 +62,7 @@ class MSTPartition(Microaggregator):
         self.split = split
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        from shoal.kernels.spanning import remove_edges
+        from shoal.kernels.forests.spanning import remove_edges
 
         edges = spanning_tree(X, progress)[0]
         pieces = np.empty(len(X), np.int64)
@@ -74,8 +75,8 @@ class MSTPartition(Microaggregator):
 
     def _split_large(self, X: Float, labels: Int) -> None:
         """Split the groups of 2k records and more, in place."""
-        from shoal.kernels.diameter import split_small
-        from shoal.kernels.exact import new_sums
+        from shoal.kernels.single.diameter import split_small
+        from shoal.kernels.sums.exact import new_sums
 
         sizes = np.bincount(labels)
         order = np.argsort(labels, kind="stable")
@@ -102,8 +103,8 @@ class MSTPartition(Microaggregator):
 
 def spanning_tree(X: Float, progress: Progress | None = None) -> tuple[Int, Float]:
     """The edges of the minimum spanning tree, as Kruskal takes them, and their squared lengths."""
-    from shoal.kernels.spanning import begin_round, end_round, new_growth, search_round
-    from shoal.kernels.tree import build_tree
+    from shoal.kernels.forests.spanning import begin_round, end_round, new_growth, search_round
+    from shoal.kernels.search_tree.tree import build_tree
 
     n = len(X)
     tree = build_tree(X, np.arange(n, dtype=np.int32))

@@ -17,7 +17,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
+from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import Rule, Seed, Whole
 
 Float = NDArray[np.float64]
@@ -64,6 +64,7 @@ class MuApprox(Microaggregator):
     and the rest. Groups are numbered by their first record.
     """
 
+    name = "mu-approx"
     idea = "trees of near neighbours cut into groups, with a proven bound"
     cost = "one neighbour search per record, O(n) memory"
     reference = "Domingo-Ferrer, Sebé and Solanas 2008"
@@ -101,8 +102,8 @@ def bound_for(k: int, largest: int) -> ApproximationBound:
 
 def trees_of(X: Float, k: int, order: Int, progress: Progress | None) -> tuple[Int, Int]:
     """Steps 1 and 2: the tree of each record, and the sizes of the trees."""
-    from shoal.kernels.forest import cut_trees, grow_forest
-    from shoal.kernels.tree import build_tree
+    from shoal.kernels.forests.forest import cut_trees, grow_forest
+    from shoal.kernels.search_tree.tree import build_tree
 
     n = len(X)
     parent, leader, size = np.full(n, -1), np.arange(n), np.ones(n, np.int64)
@@ -119,8 +120,8 @@ def trees_of(X: Float, k: int, order: Int, progress: Progress | None) -> tuple[I
 
 def split(X: Float, labels: Int, sizes: Int, k: int) -> None:
     """Step 3, in place."""
-    from shoal.kernels.exact import new_sums
-    from shoal.kernels.forest import split_groups
+    from shoal.kernels.forests.forest import split_groups
+    from shoal.kernels.sums.exact import new_sums
 
     starts = np.concatenate([[0], np.cumsum(sizes)])
     split_groups(X, new_sums(X), np.argsort(labels, kind="stable"), starts, k, labels)

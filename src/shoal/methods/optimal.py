@@ -24,19 +24,19 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.bounds.cuts import sharpen
+from shoal.bounds.pricing import Columns, Generation, Prices, Problem, Stopped, collect, shares, whole_solution
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.methods.base import Microaggregator, Progress, on_fewer_axes
+from shoal.estimator import Microaggregator, Progress, on_fewer_axes
 from shoal.methods.cbfs import CBFS
-from shoal.methods.cuts import sharpen
 from shoal.methods.mdav import MDAV
-from shoal.methods.pricing import Columns, Generation, Prices, Problem, Stopped, collect, shares, whole_solution
-from shoal.methods.projections import first_component
 from shoal.methods.univariate_optimal import optimal_groups
 from shoal.parameters import Maybe, Number, Rule, Whole
 from shoal.partition import Partition
+from shoal.steps.projections import first_component
 
 if TYPE_CHECKING:
-    from shoal.kernels.cover import Groups
+    from shoal.kernels.proofs.cover import Groups
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -84,6 +84,8 @@ class Optimal(Microaggregator):
     of it, the one found first is kept. Groups are numbered in the order of their first records.
     """
 
+    name = "optimal"
+    family = "everyday"
     idea = "the least possible SSE, with its proof; small tables"
     cost = "exponential; seconds for 28 records at any k, for 100 at k = 3"
     reference = "Domingo-Ferrer and Mateo-Sanz 2002; Hansen and Mukherjee 2003"
@@ -206,7 +208,7 @@ class Search:
 
     def improve(self, rows: Float, problem: Problem) -> None:
         """MDAV or CBFS, then moves and swaps, then parts formed anew again and again."""
-        from shoal.kernels.exchange import iterate, sse_of_labels
+        from shoal.kernels.exchanges.exchange import iterate, sse_of_labels
 
         starts = [kind(k=self.k).fit(rows).labels_.copy() for kind in (MDAV, CBFS)]
         values = [sse_of_labels(problem.d2, labels, labels.max() + 1) for labels in starts]
@@ -228,7 +230,7 @@ class Search:
 
     def halve(self, problem: Problem) -> None:
         """All divisions into two groups."""
-        from shoal.kernels.subsets import halve
+        from shoal.kernels.proofs.subsets import halve
 
         ends = np.argsort(-np.abs(np.arange(problem.n) - (problem.n - 1) / 2), kind="stable")
         first = np.zeros(problem.n, np.bool_)
@@ -276,7 +278,7 @@ class Search:
 
     def combine(self, problem: Problem, groups: "Groups") -> bool:
         """Whether integer programming finds a better partition into some of the groups."""
-        from shoal.kernels.exchange import sse_of_labels
+        from shoal.kernels.exchanges.exchange import sse_of_labels
 
         seconds = max(min(_ROUND_OFF, (self.deadline - monotonic()) / 4), 0.01)
         numbers = whole_solution(problem, groups, self.upper / problem.n, seconds)
@@ -296,7 +298,7 @@ class Search:
 
         If there is one, the best of them is the optimum; if there is none, the bound rises by that much.
         """
-        from shoal.kernels.cover import cover, new_stack
+        from shoal.kernels.proofs.cover import cover, new_stack
 
         goal = min(prices.bound + open_part, self.upper * (1 - TOLERANCE / 2))
         chosen = collect(problem, prices, goal - prices.bound, goal, groups, nodes, self.stopped)
@@ -374,7 +376,7 @@ def descend(
     X: Float, labels: Int, k: int, stopped: Stopped, d2: Float | None, report: Callable[[], None] | None = None
 ) -> float:
     """Moves and swaps until none gains or time is up; changes labels and returns their SSE if it has distances."""
-    from shoal.kernels.exchange import improve, sse_of_labels
+    from shoal.kernels.exchanges.exchange import improve, sse_of_labels
 
     n, groups = len(X), int(labels.max()) + 1
     batch = min(n, max(1, 30_000_000 // (n * X.shape[1])))
@@ -409,7 +411,7 @@ def equal_ranges(twin: NDArray[np.bool_]) -> Int:
 
 def labels_of(masks: NDArray[np.uint64], problem: Problem) -> Int:
     """The labels of a cover."""
-    from shoal.kernels.cover import records_of
+    from shoal.kernels.proofs.cover import records_of
 
     members = np.empty(problem.n, np.int64)
     return handed_out([members[: records_of(mask, members)].tolist() for mask in masks], problem)

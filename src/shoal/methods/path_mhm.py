@@ -21,11 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalError
-from shoal.methods.base import Microaggregator, Progress
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.mdav import MDAV
-from shoal.methods.projections import first_component, zscore_sum
-from shoal.methods.rows import (
+from shoal.parameters import OneOf, Rule, Whole
+from shoal.steps.projections import first_component, zscore_sum
+from shoal.steps.rows import (
     cut,
     cut_round_trip,
     maximum_distance,
@@ -33,7 +34,6 @@ from shoal.methods.rows import (
     round_trip,
     row_through_groups,
 )
-from shoal.parameters import OneOf, Rule, Whole
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -70,6 +70,7 @@ class PathMHM(Microaggregator):
     least SSE is a shortest path; centroid and SSE of a group grow with each record in constant time.
     """
 
+    name = "path-mhm"
     idea = "a row of records, cut into groups at the least SSE"
     cost = "that of the order, then O(nk) time, O(n) memory"
     reference = "Domingo-Ferrer et al. 2006; Mortazavi et al. 2013"

@@ -25,10 +25,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.distortions import Distortion, Squared, distortion_of
 from shoal.errors import ShoalError
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.lloyd import (
+from shoal.estimator import Microaggregator, Progress
+from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
+from shoal.partition import means_of
+from shoal.quantizing.distortions import Distortion, Squared, distortion_of
+from shoal.quantizing.lloyd import (
     Cells,
     Solver,
     centroids_of,
@@ -43,12 +45,10 @@ from shoal.methods.lloyd import (
     solver_for,
     swap,
 )
-from shoal.methods.start import Start, StartRule, groups_of
-from shoal.methods.workloads import Measure
-from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
-from shoal.partition import means_of
-from shoal.quantizer import Quantizer
-from shoal.weights import Weights, WeightsRule, weights_of
+from shoal.quantizing.measure import Weights, WeightsRule, weights_of
+from shoal.quantizing.quantizer import Quantizer
+from shoal.quantizing.workloads import Measure
+from shoal.steps.start import Start, StartRule, groups_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -169,6 +169,8 @@ class PCL(Microaggregator):
     size_deviation_ : how much more than prescribed each cell has, in size weights; 0 without such weights
     """
 
+    name = "pcl"
+    family = "everyday"
     idea = "cells of given sizes by a cost-shifted nearest-neighbour rule, in turn with centroids"
     cost = "an exact assignment per round, O(n) memory"
     reference = "Rebollo-Monedero et al. 2011, 2013"

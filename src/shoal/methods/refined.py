@@ -31,15 +31,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalWarning
-from shoal.methods.base import Microaggregator, Progress, on_fewer_axes
+from shoal.estimator import Microaggregator, Progress, on_fewer_axes
 from shoal.methods.dba import split
-from shoal.methods.exchanges import Exchanges
 from shoal.methods.optimal import renumbered
 from shoal.methods.pcl import PCL
-from shoal.methods.recombine import Pool, best_of
-from shoal.methods.start import Start, StartRule, groups_of
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import sse_of
+from shoal.search.exchanges import Exchanges
+from shoal.search.recombine import Pool, best_of
+from shoal.steps.start import Start, StartRule, groups_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -108,6 +108,8 @@ class Refined(Microaggregator):
     the order of their first records.
     """
 
+    name = "refined"
+    family = "everyday"
     idea = "any partition improved by exchanges, annealing and recombination"
     cost = "near-linear rounds of exchanges, then as long as asked for"
     reference = "Schrimpf et al. 2000; Taillard and Voss 2002"
@@ -434,8 +436,8 @@ class Improvement:
 
     def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
         """Anneal the groups of a region."""
-        from shoal.kernels.local import new_local
-        from shoal.kernels.recreate import anneal, new_state
+        from shoal.kernels.exchanges.local import new_local
+        from shoal.kernels.exchanges.recreate import anneal, new_state
 
         X, own = np.ascontiguousarray(self.X[region]), compact(labels[region])
         n, k = len(X), self.k
@@ -461,7 +463,7 @@ class Improvement:
 
     def chained(self, X: Float, labels: Int) -> Int:
         """The groups after chains and cycles of up to six records."""
-        from shoal.kernels.cycles import close_cycles, new_found, new_graph
+        from shoal.kernels.exchanges.cycles import close_cycles, new_found, new_graph
 
         graph, found = new_graph(X, compact(labels)), new_found(len(X))
         least = 1e-12 * sse_of(X, labels)

@@ -18,10 +18,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.peeling import Peeling, orders_from
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.vmdav import ordered_groups
 from shoal.parameters import Rule, Whole
+from shoal.steps.peeling import Peeling, orders_from
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -47,6 +47,7 @@ class TFRP(Microaggregator):
     Ties go to the lowest record index or group number.
     """
 
+    name = "tfrp"
     idea = "groups from two opposite corners; ill-fitting ones dissolved"
     cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Chang, Li and Huang 2007"
@@ -67,9 +68,9 @@ class TFRP(Microaggregator):
 
 def dissolve(X: Float, labels: Int, progress: Progress | None) -> Int:
     """Phase 2: the groups by falling SSE, each given to the nearest other groups if that lowers the SSE."""
-    from shoal.kernels.dissolve import GONE, dissolve_steps, fill_labels, fill_sse
-    from shoal.kernels.exact import new_sums
-    from shoal.kernels.tree import build_tree
+    from shoal.kernels.search_tree.tree import build_tree
+    from shoal.kernels.single.dissolve import GONE, dissolve_steps, fill_labels, fill_sse
+    from shoal.kernels.sums.exact import new_sums
 
     first, following, centroids = chains(X, labels)
     groups = len(first)
@@ -96,7 +97,7 @@ def dissolve(X: Float, labels: Int, progress: Progress | None) -> Int:
 
 def chains(X: Float, labels: Int) -> tuple[Int, Int, Float]:
     """The first record of each group, the record that follows each in its group (or -1), the centroids."""
-    from shoal.kernels.exact import group_means
+    from shoal.kernels.sums.exact import group_means
 
     order = np.argsort(labels, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])

@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import ShoalError, ShoalWarning, nearest_name
-from shoal.methods.base import Microaggregator, Progress, known_records, replaced
-from shoal.methods.projections import first_component, zscore_sum
+from shoal.estimator import Microaggregator, Progress, known_records, replaced
 from shoal.parameters import Flag, Rule, Whole
 from shoal.partition import Partition
+from shoal.steps.projections import first_component, zscore_sum
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -84,6 +84,8 @@ class UnivariateOptimal(Microaggregator):
     the attributes; `sse_` and `information_loss_` are those of all attributes.
     """
 
+    name = "univariate-optimal"
+    family = "everyday"
     idea = "one attribute, or several on a line: the optimal groups"
     cost = "a sort, then O(n k) time for small k and O(n) for large; O(n) memory"
     reference = "Hansen and Mukherjee 2003"
@@ -202,7 +204,7 @@ def optimal_groups(values: Float, k: int, progress: Progress | None = None) -> I
 
 def shortest_path(ordered: Float, k: int, scan: bool, progress: Progress | None = None) -> tuple[Int, float]:
     """Where the groups of sorted values begin, with the end, and their SSE; by a scan or by SMAWK."""
-    from shoal.kernels.line import group_starts, new_path, settle_blocks, settle_first
+    from shoal.kernels.rows.line import group_starts, new_path, settle_blocks, settle_first
 
     n, path = len(ordered), new_path(len(ordered), k)
     scaled, exponent = within_squares(ordered)

@@ -16,9 +16,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods.base import Microaggregator, Progress
-from shoal.methods.peeling import Peeling, orders_from
+from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import Number, Rule, Whole
+from shoal.steps.peeling import Peeling, orders_from
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -44,6 +44,7 @@ class VMDAV(Microaggregator):
     groups with the nearest centroids, each of which is updated at once. Ties go to the lowest record index.
     """
 
+    name = "vmdav"
     idea = "as MDAV, groups grow where the next record is close"
     cost = "about k times that of MDAV at worst, O(n) memory"
     reference = "Solanas and Martinez-Balleste 2006"
@@ -55,7 +56,7 @@ class VMDAV(Microaggregator):
         self.gamma = gamma
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        from shoal.kernels.exact import group_means
+        from shoal.kernels.sums.exact import group_means
 
         peeling = Peeling(X, self.k, progress)
         centroid = group_means(X, np.arange(len(X)), np.array([0, len(X)]))
@@ -68,7 +69,7 @@ def ordered_groups(
     orders: Int, cursors: Int, gamma: float, peeling: Peeling, floor: int, most: int
 ) -> tuple[int, int]:
     """Groups around the first free record of each order in turn, growing if gamma is not negative."""
-    from shoal.kernels.peel import ordered_steps
+    from shoal.kernels.single.peel import ordered_steps
 
     return ordered_steps(
         peeling.tree,

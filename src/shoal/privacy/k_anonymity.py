@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.arrays import plain
 from shoal.errors import ShoalError, no_columns
+from shoal.files.arrays import plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)

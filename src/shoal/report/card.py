@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.report.templates import template
 
 if TYPE_CHECKING:
-    from shoal.inspection import Inspection
+    from shoal.inspection.look import Inspection
     from shoal.measures import InformationLoss
     from shoal.partition import Partition
     from shoal.release import Release

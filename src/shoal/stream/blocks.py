@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.methods import Progress
+from shoal.parameters import Progress
 from shoal.stream.columns import Column
 from shoal.stream.ranks import key_at, keys_of
 from shoal.stream.spill import ROW, SpillWriter, names_of, spilled

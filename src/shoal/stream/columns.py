@@ -1,7 +1,7 @@
 """A quasi-identifier of a table that is not in memory: what its numbers are, part by part and in all.
 
-The parts are read by `shoal.numeric`, as a whole column would be; what is true of the whole (decimals, the
-lowest number, the width of codes) is put together here, and handed back to the same classes for each block.
+The parts are read by `shoal.attributes.numbers`, as a whole column would be; what is true of the whole (decimals,
+the lowest number, the width of codes) is put together here, and handed back to the same classes for each block.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal import numeric
-from shoal.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues
+from shoal.attributes import numbers as numeric
+from shoal.attributes.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues
+from shoal.attributes.numbers import Fixed, Numbers, Real, RowsError
 from shoal.errors import ShoalError
 from shoal.files import Dialect
-from shoal.numeric import Fixed, Numbers, Real, RowsError
 from shoal.space import NumericAttribute
 from shoal.table import Table
 

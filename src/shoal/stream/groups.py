@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from shoal.attributes.numbers import Aggregate, Squares
 from shoal.errors import ShoalWarning
+from shoal.estimator import Microaggregator, Progress
 from shoal.manifest import Manifest, described
 from shoal.measures import information_loss
-from shoal.methods import Microaggregator, Progress
-from shoal.numeric import Aggregate, Squares
 from shoal.partition import Partition
-from shoal.scale import Wrapper
 from shoal.space import Space, points_of
 from shoal.stream.columns import Column
 from shoal.stream.spill import SpillWriter, names_of, whole
+from shoal.wrapper import Wrapper
 
 MERGED = 1 << 25  # bytes of all blocks together that are read ahead when the release is written
 

@@ -1,6 +1,6 @@
 """How far the work is, over all passes: one number that rises to the size of the file."""
 
-from shoal.methods import Progress
+from shoal.parameters import Progress
 
 SHARES = {
     "look": 3,

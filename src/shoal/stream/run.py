@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from shoal.digits import Digits, checked_digits, digits_asked, digits_used, total_of
+from shoal.attributes.digits import Digits, checked_digits, digits_asked, digits_used, total_of
+from shoal.attributes.numbers import Aggregate, Numbers
+from shoal.attributes.quantities import finding_of, warn_of_quantities
 from shoal.errors import ShoalError, warn_of_all
+from shoal.estimator import Microaggregator, Progress
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.manifest import Manifest, described, described_release, file_of
 from shoal.measures import InformationLoss, Untouched, given_away
 from shoal.measures.loss import AttributeLoss
-from shoal.methods import Microaggregator, Progress
-from shoal.numeric import Aggregate, Numbers
 from shoal.parameters import Flag, Maybe, Seed, Whole
 from shoal.pipeline import anonymize, check_k, checked_method, give_seed, heed, settings_of, warn_of
 from shoal.privacy import Anonymity
-from shoal.quantities import finding_of, warn_of_quantities
 from shoal.release import dialect_for, other_records, refuse_small
 from shoal.space import Scaling, checked_scaling, checked_weights
 from shoal.stream.blocks import cut

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.attributes.numbers import RowsError, refuse_doubtful
 from shoal.errors import for_each
 from shoal.files import Format, Source
 from shoal.files.kinds import TypeFacts
-from shoal.numeric import RowsError, refuse_doubtful
 from shoal.parameters import Progress
 from shoal.space import NumericAttribute, Scaling, centre_and_spread
 from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of

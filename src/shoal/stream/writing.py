@@ -11,7 +11,7 @@ from shoal.errors import ShoalError, some
 from shoal.files import Dialect, Format
 from shoal.files.kinds import typed_as
 from shoal.files.write import write_csv_parts, write_slices
-from shoal.methods import Progress
+from shoal.parameters import Progress
 from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.columns import Column, Stored
 from shoal.stream.scan import batch_table

@@ -1,0 +1,117 @@
+"""The common values of groups, one for each: as a dataframe takes them and as a text file shows them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attributes.rounding import decimal_text
+
+Float = NDArray[np.float64]
+Kind = Literal["integer", "boolean", "decimal", "float16", "float32", "float64"]
+
+_LONGEST = 18  # a power of ten with more zeros is no int64
+
+
+class CommonValues(ABC):
+    """One value for each group of records, to be put in the place of theirs."""
+
+    raw: Float
+    """The values as coordinates before scaling, in the units of `Numbers.raw`."""
+
+    @abstractmethod
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """The values as a dataframe takes them."""
+
+    def floats(self) -> Float:
+        """The values as doubles, to look at."""
+        return np.array(self.native(), dtype=np.float64)
+
+    @abstractmethod
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """The values as a text file shows them."""
+
+
+@dataclass(frozen=True, eq=False)
+class FixedValues(CommonValues):
+    """Common values in whole units."""
+
+    kind: Kind
+    units: NDArray[Any]
+    raw: Float
+    values: NDArray[Any] | None  # the nearest floats, for a column of floats
+    decimals: int  # that are shown
+    above: NDArray[Any]  # units of the column above its origin
+    width: int = 0
+    spelling: tuple[str, str] = ("False", "True")
+
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """Integers, booleans, decimals or floats, as the column came."""
+        if self.values is not None:
+            return self.values
+        if self.kind == "boolean":
+            return self.units.astype(bool)
+        if self.kind == "decimal":
+            return [Decimal(text) for text in self._digits(".", 0)]
+        return self.units if self.units.dtype != object else list(self.units)
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """Every value with the same number of decimals, and with the column's leading zeros."""
+        if self.kind == "boolean":
+            return [self.spelling[unit] for unit in self.units]
+        return self._digits(decimal_sign, self.width)
+
+    def _digits(self, decimal_sign: str, width: int) -> list[str]:
+        decimals = self.decimals
+        if decimals <= 0:
+            return [f"{unit:0{width}d}" for unit in in_ones(self.units, decimals)]
+        parts = [("-" if unit < 0 else "", *divmod(abs(unit), 10**decimals)) for unit in self.units]
+        return [f"{sign}{whole}{decimal_sign}{rest:0{decimals}d}" for sign, whole, rest in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class RealValues(CommonValues):
+    """Common values as floats."""
+
+    values: NDArray[Any]
+    raw: Float
+
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """The floats themselves."""
+        return self.values
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """The shortest text that reads back to the same float."""
+        return [str(value).replace(".", decimal_sign) for value in self.values]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedValues(CommonValues):
+    """Common values as doubles of so many decimals."""
+
+    values: Float
+    raw: Float
+    digits: int
+    kind: Kind
+
+    def native(self) -> Sequence[Any] | NDArray[Any]:
+        """The nearest floats of the column's kind."""
+        return self.values.astype(self.kind)
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """All with the same decimals."""
+        return [decimal_text(value, self.digits).replace(".", decimal_sign) for value in self.values.tolist()]
+
+
+def wide(units: NDArray[Any], zeros: int) -> NDArray[Any]:
+    """Whole units that can be divided by a power of ten with so many zeros."""
+    return units.astype(object) if zeros > _LONGEST else units
+
+
+def in_ones(units: NDArray[Any], decimals: int) -> NDArray[Any]:
+    """Units of tens, hundreds and so on as ones; smaller units as they are."""
+    return units if decimals >= 0 else np.asarray(units.astype(object) * 10**-decimals)

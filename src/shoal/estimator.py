@@ -1,0 +1,200 @@
+"""What every method shares: parameters checked once, scikit-learn's protocol, and a valid partition.
+
+A method is a subclass with `_parameters` and `_group(X, progress) -> labels`. It works on the points as
+given; scaling belongs to `shoal.space` and to the user. To scikit-learn it is a transformer and not a
+clusterer: groups of k do not look for clusters, and a cluster of a thousand records is cut into many.
+
+A method registers itself: a subclass with a `name` stands in `METHODS` as soon as its module is loaded, and
+`shoal.methods` loads its own. Whatever lists methods goes through `METHODS`.
+"""
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shoal.errors import ShoalError
+from shoal.parameters import Progress as Progress
+from shoal.parameters import Rule
+from shoal.partition import LARGEST, Partition
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+Family = Literal["everyday", "literature", "around another method"]
+FAMILIES: tuple[Family, ...] = ("everyday", "literature", "around another method")
+
+METHODS: dict[str, type["Microaggregator"]] = {}
+"""Every method that is loaded, under the name that `method=` and the command line take."""
+
+
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """The base of all methods: points and k in, a partition into groups of at least k out.
+
+    Attributes
+    ----------
+    partition_ : the groups, as a `Partition`
+    labels_ : the group of each record, numbered from 0 in the order of formation
+    centroids_ : the mean of each group
+    sizes_ : the number of records of each group
+    n_groups_ : the number of groups
+    sse_ : the sum of squared distances from the records to their centroids
+    information_loss_ : 100 * SSE / SST
+    """
+
+    _parameters: ClassVar[dict[str, Rule]]
+
+    # What the list of methods shows; every method says it of itself.
+    name: ClassVar[str]
+    family: ClassVar[Family] = "literature"
+    idea: ClassVar[str]
+    cost: ClassVar[str]
+    reference: ClassVar[str]
+
+    k: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Register a method under its name; what has no name of its own is a base of others."""
+        super().__init_subclass__(**kwargs)
+        name = cls.__dict__.get("name")
+        if name is None:
+            return
+        other = METHODS.get(name, cls)
+        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"{cls.__qualname__} is called {name!r}, and so is {other.__qualname__}")
+        METHODS[name] = cls
+
+    @property
+    def _draws(self) -> bool:
+        """Whether two fits without a seed may differ."""
+        return False
+
+    @property
+    def not_k_anonymous(self) -> str:
+        """Why the groups give no k-anonymity and what to do about it; empty if they do, as almost all do."""
+        return ""
+
+    @abstractmethod
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        """The label of each record; X is finite, C-contiguous and has at least k rows."""
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter has a value that it cannot take."""
+        for name, rule in self._parameters.items():
+            rule.check(name, getattr(self, name))
+
+    def fit(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Self:
+        """Group the records of X.
+
+        Parameters
+        ----------
+        X : array of shape (n, m)
+            One point per record, finite, not changed.
+        y : ignored
+            Here for scikit-learn's pipelines.
+        progress : callable, optional
+            Called now and then with (records grouped so far, records in all).
+        """
+        points = self._checked(X)
+        self.partition_ = Partition(points, self._group(points, progress), self.k)
+        self.labels_ = self.partition_.labels
+        self.centroids_ = self.partition_.centroids
+        self.sizes_ = self.partition_.sizes
+        self.n_groups_ = self.partition_.n_groups
+        self.sse_ = self.partition_.sse
+        self.information_loss_ = self.partition_.information_loss
+        self._known = known_records(points, self.labels_)
+        return self
+
+    def _checked(self, X: ArrayLike) -> Float:
+        """The points to fit, if they and the parameters are as they must be."""
+        self.check_parameters()
+        points: Float = validate_data(self, X, dtype=np.float64, order="C")
+        if self.k > len(points):
+            raise ShoalError(
+                f"k={self.k} is more than there are records (n_samples={len(points)}); choose a smaller k"
+            )
+        if np.abs(points).max() > LARGEST:
+            column = int(np.abs(points).max(axis=0).argmax())
+            raise ShoalError(
+                f"column {column} of X holds values above {LARGEST:g}, whose squares overflow; scale it first"
+            )
+        return points
+
+    def fit_predict(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Int:
+        """Group the records of X and return the label of each."""
+        return self.fit(X, progress=progress).labels_
+
+    def fit_transform(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Any:
+        """Group the records of X and replace each by its centroid."""
+        self.fit(X, progress=progress)
+        return self.centroids_[self.labels_]
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Replace each record by a centroid: its own group's if it was fitted, else the nearest one.
+
+        A fitted model recognises its records by a 64-bit fingerprint of each. Where equal records were
+        put into different groups, the group of the first is used; `fit_transform` tells them apart.
+        """
+        return replaced(self._checked_again(X), self._known, self.centroids_)
+
+    def _checked_again(self, X: ArrayLike) -> Float:
+        """Points for a fitted model."""
+        check_is_fitted(self)
+        points: Float = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return points
+
+
+def on_fewer_axes(X: Float) -> Float:
+    """The points of a wide table on fewer axes than attributes; any other table as it is.
+
+    n points lie in a space of n - 1 axes, so a table with as many attributes as records, or more, is turned until
+    these hold it all. Distances stay but for rounding, about 1e-15 of the widest one. So this is for searches for
+    a low SSE alone: who promises the groups of a paper, ties included, measures the points as given. Equal
+    records stay equal, and the same table gives the same coordinates, on any number of threads.
+    """
+    from shoal.kernels.sums.axes import fill_fewer_axes
+
+    n, m = X.shape
+    if m < n or n == 1:
+        return X
+    centred = X - X.mean(axis=0)
+    size = int(np.frexp(np.abs(centred).max())[1])  # so that no square overflows or vanishes
+    turned = np.zeros((n, n - 1))
+    axes = max(1, fill_fewer_axes(np.ldexp(centred, -size), turned))
+    return np.ldexp(turned[:, :axes], size)
+
+
+def replaced(points: Float, known: tuple[NDArray[np.uint64], Int], centroids: Float) -> Float:
+    """Each point's centroid: that of its group if its fingerprint is known, else the nearest."""
+    keys, groups = known
+    wanted = fingerprints(points)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found = keys[place] == wanted
+    chosen = groups[place]
+    if not found.all():
+        chosen[~found] = pairwise_distances_argmin(points[~found], centroids)
+    return np.asarray(centroids[chosen])
+
+
+def known_records(X: Float, labels: Int) -> tuple[NDArray[np.uint64], Int]:
+    """The sorted fingerprints of the records, each once, and the group of the first such record."""
+    keys, first = np.unique(fingerprints(X), return_index=True)
+    return keys, labels[first]
+
+
+def fingerprints(X: Float) -> NDArray[np.uint64]:
+    """A 64-bit hash of each record, equal for equal points."""
+    bits = (X + 0.0).view(np.uint64)  # adding zero turns -0.0 into 0.0
+    mixed = np.full(len(X), 0x9E3779B97F4A7C15, np.uint64)
+    for column in bits.T:
+        mixed = (mixed ^ column) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed ^= mixed >> np.uint64(29)
+        mixed = mixed * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(32)
+    return mixed

@@ -1,0 +1,1 @@
+"""Exchanges of records between groups."""

@@ -1,0 +1,478 @@
+"""Local exchanges between neighbouring groups: swap, move, chains, dissolve, create, cycles of three.
+
+Every change is priced in O(m) from the centroids: with a records in group A, taking x out gains
+|x - A|^2 a / (a - 1), putting x into B costs |x - B|^2 b / (b + 1), and x taking the place of y in B costs
+|x - B|^2 - |y - B|^2 - |x - y|^2 / b. Partners come from the nearest centroids of the own group. The running
+centroids only guide the search; who calls it computes the SSE of what comes out anew.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.search_tree.neighbours import nearest_neighbours
+from shoal.kernels.sums.exact import squared_distance
+
+REACH = 1.5  # how much farther than its own centroid another one may be, squared; in cycles of three for small k:
+REACH_OF_CYCLES = 2.5
+LARGE = 10  # k from which a wider reach costs more than it brings
+
+NONE, MOVE, SWAP, CHAIN, CYCLE = 0, 1, 2, 3, 4
+
+
+class Groups(NamedTuple):
+    """Groups that records enter and leave; there is room for as many groups as can be."""
+
+    rows: Array  # float64 (n, m)
+    label: Array  # int32 (n,)
+    own: Array  # float64 (n,): the squared distance to the own centroid
+    members: Array  # int32 (groups, most): in no order
+    size: Array  # int32 (groups,): 0 for a group that is not there
+    centre: Array  # float64 (groups, m)
+    near: Array  # int32 (groups, count): groups with near centroids, -1 at the end
+    changed: Array  # int64 (groups,): when a record last entered or left
+    looked: Array  # int64 (groups,): when all its records were last looked at in vain
+    clock: Array  # int64 (1,)
+
+
+class Change(NamedTuple):
+    """What to do with a record, and what that does to the SSE."""
+
+    delta: float
+    kind: int
+    group: int
+    other: int
+    target: int  # the group of a chain, or the third record of a cycle
+
+
+def new_groups(rows: Array, labels: Array, k: int) -> Groups:
+    """The groups of labels from 0 on, with room for n // k groups of up to 2k - 1 or the largest given."""
+    n, m = rows.shape
+    sizes = np.bincount(labels)
+    room, most = max(n // k, len(sizes)), max(2 * k - 1, int(sizes.max()))
+    groups = Groups(
+        rows,
+        labels.astype(np.int32),
+        np.zeros(n),
+        np.zeros((room, most), np.int32),
+        np.zeros(room, np.int32),
+        np.zeros((room, m)),
+        np.full((room, 1), -1, np.int32),
+        np.zeros(room, np.int64),
+        np.full(room, -1, np.int64),
+        np.zeros(1, np.int64),
+    )
+    fill(groups)
+    return groups
+
+
+@kernel
+def fill(groups: Groups) -> None:
+    """Members, sizes, centroids and distances from the labels."""
+    rows, label = groups.rows, groups.label
+    groups.size[:] = 0
+    groups.centre[:] = 0.0
+    for i in range(label.size):
+        g = label[i]
+        groups.members[g, groups.size[g]] = i
+        groups.size[g] += 1
+        for j in range(rows.shape[1]):
+            groups.centre[g, j] += rows[i, j]
+    for g in range(groups.size.size):
+        if groups.size[g] > 0:
+            for j in range(rows.shape[1]):
+                groups.centre[g, j] /= groups.size[g]
+    for i in range(label.size):
+        groups.own[i] = squared_distance(rows, i, groups.centre[label[i]])
+
+
+@inner
+def insert(groups: Groups, x: int, g: int) -> None:
+    """Put a record into a group; distances to its centroid are left for `refresh`."""
+    size = groups.size[g]
+    groups.members[g, size] = x
+    groups.size[g] = size + 1
+    groups.label[x] = g
+    for j in range(groups.rows.shape[1]):
+        groups.centre[g, j] += (groups.rows[x, j] - groups.centre[g, j]) / (size + 1)
+
+
+@inner
+def remove(groups: Groups, x: int) -> None:
+    """Take a record out of its group."""
+    g = groups.label[x]
+    last = groups.size[g] - 1
+    for slot in range(last):
+        if groups.members[g, slot] == x:
+            groups.members[g, slot] = groups.members[g, last]
+            break
+    groups.size[g] = last
+    if last > 0:
+        for j in range(groups.rows.shape[1]):
+            groups.centre[g, j] -= (groups.rows[x, j] - groups.centre[g, j]) / last
+
+
+@inner
+def replace(groups: Groups, x: int, y: int, g: int) -> None:
+    """Record x takes the place of y in group g; the label of y is left to the caller."""
+    size = groups.size[g]
+    for slot in range(size):
+        if groups.members[g, slot] == y:
+            groups.members[g, slot] = x
+            break
+    groups.label[x] = g
+    for j in range(groups.rows.shape[1]):
+        groups.centre[g, j] += (groups.rows[x, j] - groups.rows[y, j]) / size
+
+
+@inner
+def refresh(groups: Groups, g: int) -> None:
+    """The distances of its records after a group has changed, and when that was."""
+    groups.clock[0] += 1
+    groups.changed[g] = groups.clock[0]
+    for slot in range(groups.size[g]):
+        i = groups.members[g, slot]
+        groups.own[i] = squared_distance(groups.rows, i, groups.centre[g])
+
+
+@inner
+def worth_a_look(groups: Groups, g: int) -> bool:
+    """Whether the group or one of its neighbours has changed since it was looked at in vain."""
+    if groups.changed[g] > groups.looked[g] or groups.looked[g] < 0:
+        return True
+    for c in range(groups.near.shape[1]):
+        b = groups.near[g, c]
+        if b >= 0 and groups.changed[b] > groups.looked[g]:
+            return True
+    return False
+
+
+@inner
+def best_entry(groups: Groups, y: int, home: int, barred: int, most: int) -> tuple[float, int]:
+    """The group near `home` that y enters at the least cost, and that cost; -1 if none has room."""
+    least, group = np.inf, -1
+    for c in range(groups.near.shape[1]):
+        g = groups.near[home, c]
+        if g < 0 or g == barred or groups.size[g] == 0 or groups.size[g] >= most:
+            continue
+        size = groups.size[g]
+        cost = squared_distance(groups.rows, y, groups.centre[g]) * size / (size + 1)
+        if cost < least:
+            least, group = cost, g
+    return least, group
+
+
+@inner
+def best_change(groups: Groups, x: int, k: int, reach: float, least: float) -> Change:
+    """The best move, swap or chain of two moves that begins with x, if it gains more than `least`."""
+    rows, own, centre = groups.rows, groups.own, groups.centre
+    home = groups.label[x]
+    a = groups.size[home]
+    leaving = own[x] * a / (a - 1) if a > 1 else 0.0
+    delta, kind, group, other, target = -least, NONE, -1, -1, -1
+    for c in range(groups.near.shape[1]):
+        g = groups.near[home, c]
+        if g < 0 or groups.size[g] == 0:
+            continue
+        b = groups.size[g]
+        d2 = squared_distance(rows, x, centre[g])
+        if a > k and b < 2 * k - 1 and d2 * b / (b + 1) - leaving < delta:
+            delta, kind, group = d2 * b / (b + 1) - leaving, MOVE, g
+        if d2 >= reach * own[x]:
+            continue
+        for slot in range(b):
+            y = groups.members[g, slot]
+            between = squared_distance(rows, x, rows[y])
+            entering = d2 - own[y] - between / b
+            swapped = entering - own[x] + squared_distance(rows, y, centre[home]) - between / a
+            if swapped < delta:
+                delta, kind, group, other = swapped, SWAP, g, y
+            if a > k and entering - leaving < delta:
+                cost, to = best_entry(groups, y, g, home, 2 * k - 1)
+                if to >= 0 and entering - leaving + cost < delta:
+                    delta, kind, group, other, target = entering - leaving + cost, CHAIN, g, y, to
+    return Change(delta, kind, group, other, target)
+
+
+@inner
+def make(groups: Groups, x: int, change: Change) -> None:
+    """Carry out what `best_change` or `best_cycle` found."""
+    home = groups.label[x]
+    if change.kind == MOVE:
+        remove(groups, x)
+        insert(groups, x, change.group)
+    elif change.kind == SWAP:
+        replace(groups, x, change.other, change.group)
+        replace(groups, change.other, x, home)
+    elif change.kind == CHAIN:
+        remove(groups, x)
+        replace(groups, x, change.other, change.group)
+        insert(groups, change.other, change.target)
+        refresh(groups, change.target)
+    else:
+        third = groups.label[change.target]
+        replace(groups, x, change.other, change.group)
+        replace(groups, change.other, change.target, third)
+        replace(groups, change.target, x, home)
+        refresh(groups, third)
+    refresh(groups, home)
+    refresh(groups, change.group)
+
+
+@kernel
+def exchange(groups: Groups, k: int, reach: float, least: float) -> int:
+    """Look once at every record of a group that is worth it; returns how many changes were made."""
+    made = 0
+    snapshot = np.empty(groups.members.shape[1], np.int32)
+    for g in range(groups.size.size):
+        count = groups.size[g]
+        if count == 0 or not worth_a_look(groups, g):
+            continue
+        began = groups.clock[0]
+        snapshot[:count] = groups.members[g, :count]
+        for slot in range(count):
+            x = snapshot[slot]
+            if groups.label[x] != g:
+                continue
+            change = best_change(groups, x, k, reach, least)
+            if change.kind != NONE:
+                make(groups, x, change)
+                made += 1
+        if groups.clock[0] == began:
+            groups.looked[g] = began
+    return made
+
+
+@inner
+def best_cycle(groups: Groups, x: int, reach: float, least: float, pairs: Array) -> Change:
+    """The best cycle of x to the place of y, y to the place of z, z to the place of x.
+
+    Only the pairs (x, y) that promise most are followed: four of them, in `pairs` (float64 (4, 2)).
+    """
+    rows, own, centre = groups.rows, groups.own, groups.centre
+    home = groups.label[x]
+    a = groups.size[home]
+    leaving = own[x] * a / (a - 1) if a > 1 else 0.0
+    pairs[:, 0] = 0.0
+    pairs[:, 1] = -1.0
+    for c in range(groups.near.shape[1]):
+        g = groups.near[home, c]
+        if g < 0 or groups.size[g] == 0:
+            continue
+        d2 = squared_distance(rows, x, centre[g])
+        if d2 >= reach * own[x]:
+            continue
+        for slot in range(groups.size[g]):
+            y = groups.members[g, slot]
+            entering = d2 - own[y] - squared_distance(rows, x, rows[y]) / groups.size[g] - leaving
+            place = pairs.shape[0]
+            while place > 0 and entering < pairs[place - 1, 0]:
+                place -= 1
+            if place < pairs.shape[0]:
+                for p in range(pairs.shape[0] - 1, place, -1):
+                    pairs[p] = pairs[p - 1]
+                pairs[place, 0] = entering
+                pairs[place, 1] = y
+    delta, group, other, target = -least, -1, -1, -1
+    for p in range(pairs.shape[0]):
+        y = int(pairs[p, 1])
+        if y < 0:
+            break
+        g = groups.label[y]
+        entering = pairs[p, 0] + leaving
+        for c in range(groups.near.shape[1]):
+            h = groups.near[g, c]
+            if h < 0 or h == home or groups.size[h] == 0:
+                continue
+            d2 = squared_distance(rows, y, centre[h])
+            if d2 >= reach * own[y]:
+                continue
+            for slot in range(groups.size[h]):
+                z = groups.members[h, slot]
+                total = entering + d2 - own[z] - squared_distance(rows, y, rows[z]) / groups.size[h]
+                if total - leaving >= delta:
+                    continue
+                total += squared_distance(rows, z, centre[home]) - own[x]
+                total -= squared_distance(rows, x, rows[z]) / a
+                if total < delta:
+                    delta, group, other, target = total, g, y, z
+    return Change(delta, CYCLE if group >= 0 else NONE, group, other, target)
+
+
+@kernel
+def cycles(groups: Groups, reach: float, least: float) -> int:
+    """Look once at every record for a cycle of three; returns how many were made."""
+    made = 0
+    snapshot = np.empty(groups.members.shape[1], np.int32)
+    pairs = np.empty((4, 2))
+    for g in range(groups.size.size):
+        count = groups.size[g]
+        snapshot[:count] = groups.members[g, :count]
+        for slot in range(count):
+            x = snapshot[slot]
+            if groups.label[x] != g:
+                continue
+            change = best_cycle(groups, x, reach, least, pairs)
+            if change.kind != NONE:
+                make(groups, x, change)
+                made += 1
+    return made
+
+
+@inner
+def sse_of_group(groups: Groups, g: int) -> float:
+    """The SSE of a group whose distances are fresh."""
+    total = 0.0
+    for slot in range(groups.size[g]):
+        total += groups.own[groups.members[g, slot]]
+    return total
+
+
+@kernel
+def dissolve(groups: Groups, k: int, least: float) -> int:
+    """Give up every group whose records enter neighbours at less than its SSE; returns how many."""
+    made = 0
+    most = groups.members.shape[1]
+    taken, entered = np.empty(most, np.int32), np.empty(most, np.int32)
+    for g in range(groups.size.size):
+        count = groups.size[g]
+        if count == 0:
+            continue
+        gain = sse_of_group(groups, g)
+        cost = 0.0
+        for slot in range(count):
+            cost += best_entry(groups, groups.members[g, slot], g, -1, 2 * k - 1)[0]
+            if cost >= gain:
+                break
+        if cost >= gain:
+            continue
+        taken[:count] = groups.members[g, :count]
+        cost, done = 0.0, 0
+        while done < count:
+            price, to = best_entry(groups, taken[done], g, -1, 2 * k - 1)
+            cost += price
+            if to < 0 or cost >= gain - least:
+                break
+            insert(groups, taken[done], to)
+            entered[done] = to
+            done += 1
+        if done < count:
+            for back in range(done - 1, -1, -1):
+                remove(groups, taken[back])
+                groups.label[taken[back]] = g
+            continue
+        groups.size[g] = 0
+        for slot in range(count):
+            refresh(groups, entered[slot])
+        made += 1
+    return made
+
+
+@inner
+def spare_records(groups: Groups, g: int, k: int) -> int:
+    """How many records the group and its neighbours can spare."""
+    total = max(groups.size[g] - k, 0)
+    for c in range(groups.near.shape[1]):
+        if groups.near[g, c] >= 0:
+            total += max(groups.size[groups.near[g, c]] - k, 0)
+    return total
+
+
+@inner
+def gather(groups: Groups, x: int, k: int, spare: Array, pool: Array, d2: Array, chosen: Array) -> int:
+    """The k records nearest to x, itself first, that groups around its own can spare; returns how many."""
+    home = groups.label[x]
+    found = 0
+    for c in range(-1, groups.near.shape[1]):
+        g = home if c < 0 else groups.near[home, c]
+        if g < 0 or groups.size[g] <= k:
+            continue
+        spare[g] = groups.size[g] - k
+        for slot in range(groups.size[g]):
+            y = groups.members[g, slot]
+            pool[found] = y
+            d2[found] = -1.0 if y == x else squared_distance(groups.rows, y, groups.rows[x])
+            found += 1
+    kept = 0
+    for p in np.argsort(d2[:found], kind="mergesort"):
+        g = groups.label[pool[p]]
+        if kept < k and spare[g] > 0:
+            spare[g] -= 1
+            chosen[kept] = pool[p]
+            kept += 1
+    return kept
+
+
+@kernel
+def create(groups: Groups, k: int, least: float) -> int:
+    """Form a group wherever neighbours can spare k records that lose less together; returns how many."""
+    made, empty = 0, 0
+    room = groups.members.shape[1] * (groups.near.shape[1] + 1)
+    pool, d2 = np.empty(room, np.int32), np.empty(room)
+    spare = np.zeros(groups.size.size, np.int32)
+    chosen, left = np.empty(k, np.int32), np.empty(k, np.int32)
+    for g in range(groups.size.size):
+        if groups.size[g] <= k or spare_records(groups, g, k) < k:
+            continue
+        while empty < groups.size.size and groups.size[empty] > 0:
+            empty += 1
+        if empty == groups.size.size:
+            break
+        x, farthest = -1, -1.0
+        for slot in range(groups.size[g]):
+            if groups.own[groups.members[g, slot]] > farthest:
+                x = groups.members[g, slot]
+                farthest = groups.own[x]
+        if gather(groups, x, k, spare, pool, d2, chosen) < k:
+            continue
+        gain = 0.0
+        for p in range(k):
+            y = chosen[p]
+            left[p] = groups.label[y]
+            size = groups.size[left[p]]
+            gain += squared_distance(groups.rows, y, groups.centre[left[p]]) * size / (size - 1)
+            remove(groups, y)
+        groups.centre[empty] = 0.0
+        for p in range(k):
+            insert(groups, chosen[p], empty)
+        refresh(groups, empty)
+        if sse_of_group(groups, empty) < gain - least:
+            for p in range(k):
+                refresh(groups, left[p])
+            groups.near[empty, 0] = g
+            groups.near[empty, 1:] = groups.near[g, :-1]
+            groups.looked[empty] = -1
+            made += 1
+            continue
+        groups.size[empty] = 0
+        for p in range(k - 1, -1, -1):
+            insert(groups, chosen[p], left[p])
+            groups.own[chosen[p]] = squared_distance(groups.rows, chosen[p], groups.centre[left[p]])
+    return made
+
+
+def lists_of_neighbours(groups: Groups, count: int) -> Array:
+    """For each group the `count` groups with the nearest centroids, fewer where there are fewer."""
+    there = np.flatnonzero(groups.size)
+    count = min(count, len(there) - 1)
+    near = np.full((len(groups.size), max(count, 1)), -1, np.int32)
+    if count > 0:
+        near[there, :count] = there[nearest_neighbours(np.ascontiguousarray(groups.centre[there]), count)[0]]
+    return near
+
+
+def sweep(rows: Array, labels: Array, k: int, count: int, least: float) -> Array:
+    """The labels after one round: exchanges twice over, dissolving, creating, cycles of three.
+
+    Each group has the `count` nearest ones as partners. Groups with at most 2k - 1 records keep to that; every
+    change gains more than `least`.
+    """
+    groups = new_groups(rows, labels, k)
+    groups = groups._replace(near=lists_of_neighbours(groups, count))
+    for _ in range(2):
+        exchange(groups, k, REACH, least)
+    dissolve(groups, k, least)
+    create(groups, k, least)
+    cycles(groups, REACH if k >= LARGE else REACH_OF_CYCLES, least)
+    return groups.label

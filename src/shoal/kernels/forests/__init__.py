@@ -1,0 +1,1 @@
+"""Trees that join records: grown, spanned and cut."""

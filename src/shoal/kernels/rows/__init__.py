@@ -1,0 +1,1 @@
+"""Rows of records: lined up, shortened and cut."""

@@ -1,0 +1,1 @@
+"""The loops of single methods and of their families."""

@@ -1,0 +1,1 @@
+"""Sums without rounding, lanes of numbers, and axes."""

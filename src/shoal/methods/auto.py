@@ -1,0 +1,179 @@
+"""Auto: the method that suits the table, chosen by its size, k and the time there is.
+
+What is chosen follows from the number of records and attributes, k and the parameters alone, never from a clock,
+so the same table gives the same groups. `chosen_` is the method, `reason_` says why in words.
+
+Guarantee: that of the method chosen; every group has at least k records.
+Cost: within a small factor of `seconds`, where given, on a machine of two cores.
+"""
+
+import os
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.estimator import Microaggregator, Progress
+from shoal.methods.blocked import LARGEST_BLOCK, Blocked
+from shoal.methods.mdav import MDAV
+from shoal.methods.optimal import Optimal
+from shoal.methods.pcl import PCL
+from shoal.methods.refined import Refined
+from shoal.methods.univariate_optimal import UnivariateOptimal
+from shoal.parameters import Maybe, Number, Rule, Seed, Whole
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+_PROVEN = 28  # records up to which the optimum is proven at any k in a second
+_LINE = 1e9  # n * k up to which one attribute is cut optimally
+_LARGE = 300  # the largest k at which exchanges of single records are worth their time
+_CELLS = 1.2e-6  # seconds for a record and a cell in PCL
+_LARGE_SECONDS = 60.0  # for PCL where no time is given
+_LEAST_CELLS = 40  # of a block; with fewer the borders cost more than PCL gains
+_REFINED = 5_000  # records up to which a round of annealing is the default
+_ANNEALING = 1e-3  # seconds for a record in the first round of annealing; the next takes four times as long
+_MOST_ROUNDS = 4  # of annealing
+_SWEEPS = 3  # rounds of exchanges where no time is given
+_MOST_SWEEPS = 12  # beyond which a round gains next to nothing
+_GROUPING = 0.25e-6  # seconds for a record and an attribute in MDAV on a block
+_SWEEPING = 0.5e-6  # and in a round of exchanges
+
+
+class Choice(NamedTuple):
+    """A method and why it was chosen."""
+
+    method: Microaggregator
+    reason: str
+
+
+class Auto(Microaggregator):
+    """The method that suits the table.
+
+    Parameters
+    ----------
+    k : int
+        The least number of records in a group.
+    seconds : float
+        About how long it may take; more time, less loss. By default a round of annealing up to 5000 records, and
+        three rounds of exchanges beyond.
+    n_jobs : int, optional
+        Threads, where the method can use them; by default one for each core. The groups do not depend on it.
+    random_state : int
+        The seed, where the method draws random numbers.
+
+    Attributes
+    ----------
+    chosen_ : the method, with its parameters
+    reason_ : why it was chosen
+    """
+
+    name = "auto"
+    family = "everyday"
+    idea = "chooses by the size of the table, k and the time there is"
+    cost = "near-linear time, O(n) memory"
+    reference = "measured in docs/scale.md"
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "k": Whole(1),
+        "seconds": Maybe(Number(0)),
+        "n_jobs": Maybe(Whole(1)),
+        "random_state": Seed(),
+    }
+
+    def __init__(
+        self,
+        k: int = 5,
+        seconds: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.k = k
+        self.seconds = seconds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def _draws(self) -> bool:
+        return True
+
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        varying = np.flatnonzero(X.min(axis=0) < X.max(axis=0)).tolist()
+        jobs = self.n_jobs or os.cpu_count() or 1
+        self.chosen_, self.reason_ = choose(len(X), varying, self.k, self.seconds, jobs, self.random_state)
+        labels = self.chosen_._group(X, progress)
+        self.interrupted_ = getattr(self.chosen_, "interrupted_", False)
+        return labels
+
+
+def choose(
+    n: int, varying: list[int], k: int, seconds: float | None = None, n_jobs: int = 1, seed: int | None = 0
+) -> Choice:
+    """The method for n records, of which these attributes vary."""
+    m = len(varying)
+    if n < 2 * k or m == 0:
+        return Choice(MDAV(k=k), "there is only one way to group them" if n < 2 * k else "all records are equal")
+    if m == 1 and n * k <= _LINE:
+        line = UnivariateOptimal(k=k, projection=varying[0])
+        return Choice(line, "one attribute varies, so the optimum is found directly")
+    if n <= _PROVEN:
+        return Choice(Optimal(k=k), f"up to {_PROVEN} records the optimum is proven in a second")
+    if k > _LARGE:
+        return large_groups(n, k, seconds, n_jobs, seed)
+    if rounds := annealing_for(n, seconds):
+        start: Microaggregator = MDAV(k=k) if n <= LARGEST_BLOCK else Blocked(MDAV(k=k), sweeps=0, n_jobs=n_jobs)
+        return Choice(
+            Refined(k=k, start=start, rounds=rounds, n_jobs=n_jobs, random_state=seed),
+            f"MDAV, then exchanges between neighbouring groups and {times(rounds, 'round')} of annealing"
+            + allowed(seconds),
+        )
+    sweeps = sweeps_for(n, m, seconds)
+    return Choice(
+        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=sweeps, n_jobs=n_jobs),
+        f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(sweeps, 'round')} of exchanges between neighbouring "
+        f"groups{allowed(seconds)}",
+    )
+
+
+def large_groups(n: int, k: int, seconds: float | None, n_jobs: int, seed: int | None) -> Choice:
+    """PCL, in blocks if all cells together would take too long, or MDAV if blocks would have few cells."""
+    cells = int((_LARGE_SECONDS if seconds is None else seconds) / (_CELLS * n))
+    if cells < min(_LEAST_CELLS, n // k):
+        return Choice(MDAV(k=k), f"groups of more than {_LARGE} records, and no time for PCL: MDAV")
+    size = min(n, cells * k)
+    return Choice(
+        Blocked(PCL(k=k, random_state=seed), max_size=size, sweeps=0, n_jobs=n_jobs),
+        f"groups of more than {_LARGE} records: PCL in {cut(n, k, size)}",
+    )
+
+
+def cut(n: int, k: int, size: int) -> str:
+    """How many blocks of at most so many records there are, in words."""
+    blocks = max(1, min(n // (2 * k), -(-n // size)))
+    return f"{blocks} blocks of {-(-n // blocks)} records" if blocks > 1 else "one block"
+
+
+def times(count: int, what: str) -> str:
+    """So many of something, in words."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def allowed(seconds: float | None) -> str:
+    """Why it is so many rounds."""
+    return "" if seconds is None else f", as many as {seconds:g} s allow"
+
+
+def annealing_for(n: int, seconds: float | None) -> int:
+    """How many rounds of annealing fit into the time."""
+    if seconds is None:
+        return int(n <= _REFINED)
+    first = n * _ANNEALING
+    return int(np.clip(np.log(3 * seconds / first + 1) / np.log(4), 0, _MOST_ROUNDS))
+
+
+def sweeps_for(n: int, m: int, seconds: float | None) -> int:
+    """How many rounds of exchanges fit into the time after MDAV."""
+    if seconds is None:
+        return _SWEEPS
+    left = seconds - n * m * _GROUPING
+    return int(np.clip(left / (n * m * _SWEEPING), 0, _MOST_SWEEPS))

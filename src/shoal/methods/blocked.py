@@ -1,0 +1,191 @@
+"""Blocked: the table cut into blocks, the method on each block, and a sweep of exchanges across all borders.
+
+A method that takes time n^2 takes n times the size of a block instead, and blocks go to several threads. What the
+borders cost, rounds of local exchanges between neighbouring groups bring back, and as a rule more.
+
+Guarantee: every group has at least k records; the exchanges never raise the SSE. The same groups for any number of
+jobs. Cost: that of the method on the blocks, and near-linear time for the rest; O(n) memory, no copy of the table
+for a thread.
+
+Reference: blocking as such is old practice of statistical offices; R. Mortazavi, S. Jalili and H. Gohargazi,
+Multivariate microaggregation by iterative optimization, Applied Intelligence 39 (2013) 529-544, and
+D. Rebollo-Monedero et al., An algorithm for k-anonymous microaggregation and clustering inspired by the design of
+distortion-optimized quantizers, Data & Knowledge Engineering 70 (2011) 892-921, block by groups and by macrocells.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import ShoalError, ShoalWarning
+from shoal.estimator import Microaggregator, Progress
+from shoal.methods.imhm import blocks_of
+from shoal.methods.mdav import MDAV
+from shoal.methods.pcl import PCL
+from shoal.parameters import Maybe, OneOf, Rule, Whole
+from shoal.search.exchanges import Exchanges, halved, in_order
+from shoal.steps.projections import first_component, zscore_sum
+from shoal.wrapper import MethodRule, Wrapper
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+By = Literal["kd", "mdav", "pcl", "pca", "zscore"]
+
+LARGEST_BLOCK = 20_000
+"""Records that a block may have where neither `blocks` nor `max_size` is given."""
+
+
+class Blocked(Wrapper):
+    """Any method block by block, then exchanges across the borders.
+
+    Parameters
+    ----------
+    method : estimator
+        The method for each block; by default ``MDAV(k=5)``.
+    max_size : int
+        The most records of a block, at least 2k; by default 20000.
+    blocks : int
+        The number of blocks, in place of `max_size`.
+    by : {"kd", "mdav", "pcl", "pca", "zscore"}
+        How to cut: halves across the widest attribute, again and again; the groups of MDAV in the order of their
+        distance from the outermost one, as IMHM's paper has it (a block may then have up to 2k records more);
+        macrocells of PCL; slices along the first principal component or along the sum of z-scores.
+    sweeps : int
+        The most rounds of exchanges between neighbouring groups after the blocks; 0 leaves borders as they are.
+    n_jobs : int
+        Threads for blocks and exchanges; the groups do not depend on it.
+
+    Attributes
+    ----------
+    blocks_ : the block of each record
+    history_ : the SSE after the blocks and after each round of exchanges
+    interrupted_ : whether a Ctrl-C ended the exchanges early; the groups are the best found until then
+    """
+
+    name = "blocked"
+    family = "around another method"
+    idea = "the table in blocks, on all cores, then exchanges across the borders"
+    cost = "that of the method on 20000 records, n / 20000 times, O(n) memory"
+    reference = "Mortazavi et al. 2013; Rebollo-Monedero et al. 2011"
+
+    _parameters: ClassVar[dict[str, Rule]] = {
+        "method": MethodRule(),
+        "max_size": Maybe(Whole(1)),
+        "blocks": Maybe(Whole(1)),
+        "by": OneOf(("kd", "mdav", "pcl", "pca", "zscore")),
+        "sweeps": Whole(0),
+        "n_jobs": Whole(1),
+    }
+
+    def __init__(
+        self,
+        method: Microaggregator | None = None,
+        max_size: int | None = None,
+        blocks: int | None = None,
+        by: By = "kd",
+        sweeps: int = 2,
+        n_jobs: int = 1,
+    ) -> None:
+        self.method = method
+        self.max_size = max_size
+        self.blocks = blocks
+        self.by = by
+        self.sweeps = sweeps
+        self.n_jobs = n_jobs
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter has a value that it cannot take, or two contradict each other."""
+        super().check_parameters()
+        if self.max_size is not None and self.blocks is not None:
+            raise ShoalError("max_size and blocks both say how many blocks there are; give one of them")
+        if self.max_size is not None and self.max_size < 2 * self.k:
+            raise ShoalError(f"max_size must be at least 2k = {2 * self.k}, not {self.max_size}")
+
+    def _group(self, X: Float, progress: Progress | None) -> Int:
+        self.interrupted_ = False
+        blocks = blocks_by(self.by, X, self.k, self._number(len(X)), self.n_jobs)
+        self.blocks_ = np.empty(len(X), np.int64)
+        for number, block in enumerate(blocks):
+            self.blocks_[block] = number
+        stages = 2 if self.sweeps else 1
+        labels = self._by_block(X, blocks, staged(progress, 0, stages))
+        self.history_: list[float] = []
+        try:
+            for better, error in Exchanges(self.k, self.n_jobs).rounds(
+                X, labels, self.sweeps, staged(progress, 1, stages)
+            ):
+                labels = better
+                self.history_.append(error)
+            if progress is not None:
+                progress(len(X), len(X))
+        except KeyboardInterrupt:
+            self.interrupted_ = True
+            warnings.warn("interrupted: these are the best groups found so far", ShoalWarning, stacklevel=4)
+        return labels
+
+    def _number(self, n: int) -> int:
+        """How many blocks there are, each with at least 2k records unless it is the whole."""
+        most = max(1, n // (2 * self.k))
+        if self.blocks is not None:
+            if self.blocks > most:
+                raise ShoalError(
+                    f"blocks={self.blocks} leaves fewer than 2k = {2 * self.k} of {n} records to a block; "
+                    f"choose at most {most}"
+                )
+            return self.blocks
+        return min(most, -(-n // (self.max_size or max(LARGEST_BLOCK, 2 * self.k))))
+
+    def _by_block(self, X: Float, blocks: list[Int], progress: Progress | None) -> Int:
+        """The groups of all blocks under one numbering."""
+
+        def grouped(block: Int) -> Int:
+            return self._grouped(X[block], None)
+
+        if len(blocks) == 1:
+            return self._grouped(X, progress)
+        labels = np.empty(len(X), np.int64)
+        groups = done = 0
+        for block, part in zip(blocks, in_order(grouped, blocks, self.n_jobs), strict=True):
+            labels[block] = part + groups
+            groups += int(part.max()) + 1
+            done += len(block)
+            if progress is not None:
+                progress(done, len(X))
+        return labels
+
+
+def staged(progress: Progress | None, stage: int, stages: int) -> Progress | None:
+    """Progress of one stage of several as progress of all."""
+    if progress is None:
+        return None
+
+    def report(done: int, total: int) -> None:
+        progress((stage * total + done) // stages, total)
+
+    return report
+
+
+def blocks_by(by: By, X: Float, k: int, count: int, n_jobs: int) -> list[Int]:
+    """The records of each block, by rising index; sizes are about equal."""
+    if count == 1:
+        return [np.arange(len(X))]
+    if by == "kd":
+        return [np.sort(block) for block in halved(X, count, n_jobs)]
+    if by == "mdav":
+        return blocks_of(X, MDAV(k=k)._group(X, None), count)
+    if by == "pcl":
+        return macrocells(X, count)
+    line: Callable[[Float], Float] = first_component if by == "pca" else zscore_sum
+    row = np.argsort(line(X), kind="stable")
+    return [np.sort(block) for block in np.split(row, len(X) * np.arange(1, count) // count)]
+
+
+def macrocells(X: Float, count: int) -> list[Int]:
+    """Blocks that are themselves groups of n / count records."""
+    labels = PCL(k=len(X) // count, n_starts=1, noise="none")._group(X, None)
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels))[:-1])

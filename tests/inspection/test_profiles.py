@@ -1,0 +1,94 @@
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal.files import Dialect
+from shoal.inspection.profiles import Profiler, Seen, TextFacts, numbers_of, whole_where_it_can
+
+
+def profiled(values, kind=None, dialect=None, most=100):
+    column = pa.chunked_array([pa.array(values, kind)])
+    profiler = Profiler("x", column.type, dialect, most)
+    for start in range(0, len(values), 2):
+        profiler.add(column.slice(start, 2))
+    return profiler.profile(0)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "low", "high"),
+    [
+        (["3", "5", "04"], "string", None, None),
+        (["3", " 5", "4 "], "int64", 3, 5),
+        (["3", "1,5", "4"], "double", 1.5, 4.0),
+        (["3", "NA", "4"], "int64", 3, 4),
+        (["3", "x", "4"], "string", None, None),
+        (["", None, "."], "string", None, None),
+        (["1e5", "2", "3"], "string", None, None),
+        (["9" * 30, "2", "3"], "string", None, None),
+    ],
+)
+def test_the_type_and_the_range_of_a_column_of_a_csv_file(values, kind, low, high):
+    found = profiled(values, pa.string(), Dialect(";", decimal=","))
+    assert (found.type, found.low, found.high) == (kind, low, high)
+    assert type(found.low) is type(low)
+
+
+def test_values_that_differ_in_spaces_only_are_the_same():
+    assert profiled([" a", "a ", "b", "a"]).distinct == 2
+
+
+def test_hashes_are_dropped_once_there_are_too_many():
+    seen = Seen(3)
+    seen.add(["a", "b"], 2)
+    assert (seen.distinct, seen.complete, seen.all_different) == (2, True, True)
+    seen.add(["b", "c"], 2)
+    assert (seen.distinct, seen.complete, seen.all_different) == (3, True, False)
+    seen.add(["d"], 1)
+    seen.add(["e"], 1)
+    assert (seen.distinct, seen.complete) == (3, False)
+
+
+def test_what_texts_are():
+    facts = TextFacts(Dialect())
+    facts.add(pa.array(["007", "123"]))
+    assert (facts.width, facts.number, facts.can_be_averaged) == (3, True, True)
+    facts.add(pa.array(["1234"]))
+    assert facts.width == 0
+    truth = TextFacts(Dialect())
+    truth.add(pa.array(["True", "FALSE"]))
+    assert truth.can_be_averaged
+    doubt = TextFacts(Dialect())
+    doubt.add(pa.array(["1.633", "941"]))
+    assert (doubt.in_doubt, doubt.can_be_averaged) == (True, False)
+    doubt.add(pa.array(["1.5"]))
+    assert (doubt.in_doubt, doubt.can_be_averaged) == (False, True)
+    thousands = TextFacts(Dialect(";", decimal=",", thousands="."))
+    thousands.add(texts := pa.array(["1.633,5", "941"]))
+    assert thousands.numbers(texts).tolist() == [1633.5, 941]
+    classes = TextFacts(Dialect())
+    classes.add(pa.array(["<=50K", "> $50k", ">=1.5M"]))
+    assert classes.classes
+    assert not classes.can_be_averaged
+
+
+def test_numbers_of_any_type():
+    assert numbers_of(pa.chunked_array([[True, False]])).tolist() == [1, 0]
+    assert numbers_of(pa.chunked_array([[Decimal("1.5"), Decimal("2")]])).tolist() == [1.5, 2.0]
+    assert numbers_of(pa.chunked_array([pa.array([2**63], pa.uint64())])).tolist() == [2.0**63]
+    assert numbers_of(pa.chunked_array([pa.array([7], pa.uint64())])).dtype == np.int64
+    assert whole_where_it_can(np.array([1.0, 2.0])).dtype == np.int64
+    assert whole_where_it_can(np.array([1.5, 2.0])).dtype == np.float64
+    assert whole_where_it_can(np.array([1e300])).dtype == np.float64
+
+
+def test_dates_and_lists_have_their_range_or_none():
+    days = pa.array([3, 1, 2]).cast(pa.int32()).cast(pa.date32())
+    found = profiled(days.to_pylist(), pa.date32())
+    assert (str(found.low), str(found.high), found.distinct) == ("1970-01-02", "1970-01-04", 3)
+    late = pa.chunked_array([pa.array([10**15, 10**15 + 1]).cast(pa.timestamp("s"))])
+    profiler = Profiler("x", late.type, None, 100)
+    profiler.add(late)
+    assert (profiler.profile(0).distinct, profiler.profile(0).low) == (2, None)
+    assert profiled([[1], [2], [1]]).distinct == 2
