@@ -52,8 +52,8 @@ def test_a_release_carries_its_certificate(tmp_path):
     seen = []
     proven = release.certificate(1.0, progress=seen.append)
     assert seen == sorted(seen)
-    assert release.manifest["certificate"]["says"] == str(proven)
-    assert release.manifest["certificate"]["lower_bound"] <= release.partition.sse
+    assert release.manifest["figures"]["certificate"]["details"]["says"] == str(proven)
+    assert release.manifest["figures"]["certificate"]["details"]["lower_bound"] <= release.partition.sse
     release.write(tmp_path / "safe.csv")
     assert str(proven) in (tmp_path / "safe.csv.manifest.json").read_text()
     release.report(tmp_path / "safe.html")

@@ -13,8 +13,8 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal import cli, entry
-from shoal.terminal import LogLines
+from shoal import cli, entry, signals
+from shoal.progress import LogLines
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
 
@@ -95,10 +95,10 @@ def test_quiet_and_json(folder, run):
 
 
 def test_options_reach_the_library(folder, run):
-    line = f"{GOOD} --json --scaling range --weight age=2.5 --aggregate median --exact --method mdav"
+    line = f"{GOOD} --json --scaling range --attribute-weight age=2.5 --aggregate median --exact --method mdav"
     manifest = json.loads(run(line)[1])["manifest"]
     assert manifest["scaling"] == "range"
-    assert manifest["weights"] == {"age": 2.5}
+    assert manifest["attribute_weights"] == {"age": 2.5}
     assert manifest["aggregate"] == "median"
     assert manifest["exact"] is True
 
@@ -160,7 +160,7 @@ def test_a_dialect_may_be_given(folder, run):
 
 
 def test_a_recipe_repeats_a_release_to_the_same_bytes(folder, run):
-    assert run(f"{GOOD} --weight age=2")[0] == 0
+    assert run(f"{GOOD} --attribute-weight age=2")[0] == 0
     assert run("anonymize --recipe safe.csv.manifest.json -o again.csv")[0] == 0
     assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
     assert run("anonymize people.csv --recipe safe.csv.manifest.json -o third.csv")[0] == 0
@@ -377,7 +377,7 @@ BAD = {
         "gamma must be a number of at least 0, not 'x'",
     ),
     "two weights": (
-        f"anonymize people.csv -k 2 {REST} --weight age=1 --weight age=2",
+        f"anonymize people.csv -k 2 {REST} --attribute-weight age=1 --attribute-weight age=2",
         "two weights for 'age'",
     ),
     "an open quote": ("""anonymize people.csv -k 2 -q '"age' -o out.csv""", "cannot read the column names"),
@@ -390,9 +390,9 @@ BAD = {
         "no method 'mdva'; did you mean 'mdav'?",
     ),
     "an unknown scaling": (f"anonymize people.csv -k 2 {REST} --scaling z", "scaling must be one of zscore"),
-    "a weight without a number": (f"anonymize people.csv -k 2 {REST} --weight age", "column=number"),
+    "a weight without a number": (f"anonymize people.csv -k 2 {REST} --attribute-weight age", "column=number"),
     "a weight for nothing": (
-        f"anonymize people.csv -k 2 {REST} --weight diagnosis=1",
+        f"anonymize people.csv -k 2 {REST} --attribute-weight diagnosis=1",
         "is no quasi-identifier",
     ),
     "an unknown option": (f"anonymize people.csv -k 2 {REST} --bogus", "No such option"),
@@ -605,7 +605,7 @@ def test_a_stream_killed_when_all_has_its_name_is_ended_by_the_same_command(fold
 
 def test_after_an_interrupt_that_was_honoured_a_fault_is_a_fault(folder, run, monkeypatch):
     def interrupt(*_):
-        entry.stop(signal.SIGINT, None)
+        signals.stop(signal.SIGINT, None)
 
     def fail(*_):
         raise ValueError("a fault")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal import cli, entry, terminal
+from shoal import cli, entry, signals, terminal
 from shoal.errors import ShoalError
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
@@ -91,7 +91,7 @@ def released_to(handle, monkeypatch):
     from shoal import anonymize
 
     release = anonymize("people.csv", 2, ["age", "weight"], "diagnosis", "name", method="mdav")
-    text = io.TextIOWrapper(io.BufferedWriter(entry.Sink(handle, "wb", closefd=True)))
+    text = io.TextIOWrapper(io.BufferedWriter(signals.Sink(handle, "wb", closefd=True)))
     monkeypatch.setattr(sys, "stdout", text)
     try:
         return terminal.write_release(release, "-", False, Path("page.html"))
@@ -229,9 +229,9 @@ def test_what_a_kill_leaves_is_removed_by_the_next_run(folder, restored, capfd):
 
 def test_a_signal_that_was_ignored_stays_ignored(restored):
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    entry.catch_signals()
+    signals.catch_signals()
     assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    assert signal.getsignal(signal.SIGTERM) is entry.stop
+    assert signal.getsignal(signal.SIGTERM) is signals.stop
 
 
 def test_no_writable_cache_is_one_warning_and_the_work_is_done():
@@ -280,7 +280,7 @@ def test_a_sink_keeps_its_first_error_and_takes_the_rest(tmp_path):
     path = tmp_path / "read only"
     path.write_text("")
     handle = os.open(path, os.O_RDONLY)
-    sink = entry.Sink(handle, "wb", closefd=True)
+    sink = signals.Sink(handle, "wb", closefd=True)
     with io.TextIOWrapper(io.BufferedWriter(sink)) as text:
         text.write("lost")
         text.flush()
@@ -292,7 +292,7 @@ def test_a_sink_keeps_its_first_error_and_takes_the_rest(tmp_path):
 @pytest.fixture
 def restored(monkeypatch):
     """Signals, hooks and streams are put back."""
-    handlers = {number: signal.getsignal(number) for number in (*entry.numbers(), signal.SIGALRM)}
+    handlers = {number: signal.getsignal(number) for number in (*signals.numbers(), signal.SIGALRM)}
     for name in ("stdout", "stderr", "unraisablehook", "excepthook"):
         monkeypatch.setattr(sys, name, getattr(sys, name))
     monkeypatch.setattr(entry, "_asked", [])
@@ -303,29 +303,29 @@ def restored(monkeypatch):
 
 
 def test_signals_become_exceptions_and_are_raised_again_if_swallowed(restored):
-    assert entry.signalled() is None
-    entry.catch_signals()
+    assert signals.signalled() is None
+    signals.catch_signals()
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
-    with pytest.raises(entry.StoppedError) as stopped:
+    with pytest.raises(signals.StoppedError) as stopped:
         signal.raise_signal(signal.SIGTERM)
-    assert entry.words_on(stopped.value) == ("stopped by SIGTERM; nothing was left half written", 143)
-    with pytest.raises(entry.StoppedError) as stopped:
+    assert signals.words_on(stopped.value) == ("stopped by SIGTERM; nothing was left half written", 143)
+    with pytest.raises(signals.StoppedError) as stopped:
         signal.raise_signal(signal.SIGHUP)
-    assert entry.words_on(stopped.value) == ("stopped by SIGHUP; nothing was left half written", 129)
-    assert isinstance(entry.signalled(), entry.StoppedError)
+    assert signals.words_on(stopped.value) == ("stopped by SIGHUP; nothing was left half written", 129)
+    assert isinstance(signals.signalled(), signals.StoppedError)
 
     class Ignored:
-        exc_type = entry.StoppedError
+        exc_type = signals.StoppedError
 
     def swallow():
-        entry.swallowed(Ignored)
+        signals.swallowed(Ignored)
         signal.pause()
 
-    with pytest.raises(entry.StoppedError):
+    with pytest.raises(signals.StoppedError):
         swallow()
-    entry.forget_signals()
-    assert entry.signalled() is None
+    signals.forget_signals()
+    assert signals.signalled() is None
 
 
 def test_other_exceptions_that_cannot_be_raised_are_shown_on_request(restored, capsys):
@@ -335,10 +335,10 @@ def test_other_exceptions_that_cannot_be_raised_are_shown_on_request(restored, c
     shown = []
     restored.setattr(sys, "__unraisablehook__", shown.append)
     restored.delenv("SHOAL_DEBUG", raising=False)
-    entry.swallowed(Ignored)
+    signals.swallowed(Ignored)
     assert shown == []
     restored.setenv("SHOAL_DEBUG", "1")
-    entry.swallowed(Ignored)
+    signals.swallowed(Ignored)
     assert shown == [Ignored]
 
 
@@ -346,18 +346,18 @@ def test_the_last_words_on_an_interrupt_are_one_line(restored, capfd):
     ended = []
     restored.setattr(os, "_exit", ended.append)
     restored.setattr(sys, "__excepthook__", lambda *_: None)
-    entry.last_words(KeyboardInterrupt, KeyboardInterrupt(), None)
+    signals.last_words(KeyboardInterrupt, KeyboardInterrupt(), None)
     assert (ended, capfd.readouterr().err) == ([130], INTERRUPTED)
 
 
 def test_streams_that_were_closed_are_known(restored, capfd):
     restored.setattr(sys, "stdin", None)
-    entry.fill_descriptors()
-    assert entry.is_closed("stdin")
-    assert not entry.is_closed("stdout")
-    entry.replace_streams()
+    signals.fill_descriptors()
+    assert signals.is_closed("stdin")
+    assert not signals.is_closed("stdout")
+    signals.replace_streams()
     print("said", flush=True)
-    assert entry.lost_output() is None
+    assert signals.lost_output() is None
     assert capfd.readouterr().out == "said\n"
 
 

@@ -7,9 +7,11 @@ import pytest
 
 import shoal
 from shoal import CBFS, IMHM
+from shoal.catalogue import described, method_described
 from shoal.errors import ShoalError
 from shoal.files import read
-from shoal.manifest import described, load_recipe, method_described
+from shoal.pipeline import released
+from shoal.recipe import load_recipe
 
 ARGUMENTS = {
     "k": 3,
@@ -25,7 +27,7 @@ def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path, digit
     pd.DataFrame(people).to_csv(tmp_path / "t.csv", index=False)
     settings = {
         "scaling": "range",
-        "weights": {"age": 2.0},
+        "attribute_weights": {"age": 2.0},
         "aggregate": "median",
         "exact": digits is None,
         "random_state": 0,
@@ -34,7 +36,7 @@ def test_a_manifest_repeats_its_release_to_the_same_hash(people, tmp_path, digit
     first = shoal.anonymize(tmp_path / "t.csv", digits=digits, **ARGUMENTS, **settings)
     first.write(tmp_path / "a.csv")
     recipe = load_recipe(tmp_path / "a.csv.manifest.json")
-    again = shoal.anonymize(tmp_path / "t.csv", **recipe.arguments)
+    again = released(tmp_path / "t.csv", recipe.settings)
     again.write(tmp_path / "b.csv")
     assert again.manifest["output"]["sha256"] == recipe.output_sha256
     assert again.manifest["input"]["sha256"] == recipe.input_sha256
@@ -50,7 +52,7 @@ def test_a_manifest_without_digits_is_one_of_an_older_version(people, tmp_path):
     manifest = json.loads(path.read_text())
     assert manifest.pop("digits") == {"asked": None, "used": {"weight": 0}}
     path.write_text(json.dumps(manifest))
-    assert load_recipe(path).arguments["digits"] is None
+    assert load_recipe(path).settings.digits is None
 
 
 def test_a_manifest_names_version_method_roles_and_loss(people):
@@ -61,7 +63,7 @@ def test_a_manifest_names_version_method_roles_and_loss(people):
     assert manifest["method"]["chosen"]["name"] == "Optimal"
     assert "proven" in manifest["method"]["reason"]
     assert manifest["roles"]["identifiers"] == ["name"]
-    assert manifest["information_loss"] == release.information_loss
+    assert manifest["figures"]["information_loss"]["value"] == release.information_loss
     assert manifest["input"]["kind"] == "pandas"
     json.dumps(manifest)
 
@@ -111,7 +113,7 @@ def test_a_manifest_that_was_tampered_with_is_an_error(tmp_path, manifest, chang
     (tmp_path / "m.json").write_text(json.dumps(manifest | change))
     with pytest.raises(ShoalError, match=message):
         load_recipe(tmp_path / "m.json")
-    for key in ("weights", "output", "roles"):
+    for key in ("scaling", "attribute_weights", "output", "roles"):
         (tmp_path / "m.json").write_text(json.dumps({k: v for k, v in manifest.items() if k != key}))
         with pytest.raises(ShoalError, match="not a manifest"):
             load_recipe(tmp_path / "m.json")
@@ -156,7 +158,7 @@ def test_a_recipe_knows_header_and_names(tmp_path, text, said, first):
     shoal.anonymize(source, k=2, quasi_identifiers=names).write(tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text().splitlines()[0] == first
     recipe = load_recipe(tmp_path / "a.csv.manifest.json")
-    again = shoal.anonymize(read(tmp_path / "t.csv", **recipe.dialect), **recipe.arguments)
+    again = released(read(tmp_path / "t.csv", **recipe.dialect), recipe.settings)
     again.write(tmp_path / "b.csv")
     assert again.manifest["output"]["sha256"] == recipe.output_sha256
 
@@ -177,6 +179,6 @@ def test_a_manifest_from_before_strict_is_a_recipe_too(people, tmp_path):
     shoal.anonymize(pd.DataFrame(people), **ARGUMENTS).write(tmp_path / "a.csv")
     path = tmp_path / "a.csv.manifest.json"
     old = json.loads(path.read_text())
-    del old["strict"], old["untouched"]
+    del old["strict"], old["figures"]
     path.write_text(json.dumps(old))
-    assert load_recipe(path).arguments["strict"] is False
+    assert load_recipe(path).settings.strict is False

@@ -1,20 +1,54 @@
+import inspect
+from typing import Annotated
+
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from shoal.errors import ShoalError
-from shoal.options import digits_of
+from shoal.files import Said
+from shoal.options import DIALECT, Group, joined, options_of, split, takes
 
 
-def test_digits_for_all_columns_or_for_some():
-    assert digits_of([]) is None
-    assert digits_of(["2"]) == 2
-    assert digits_of(["-2"]) == -2
-    assert digits_of(["0"]) == 0
-    assert digits_of(["income=-2", "a=b=1"]) == {"income": -2, "a=b": 1}
+def test_a_command_takes_the_options_of_a_group_as_one_argument():
+    app, got = typer.Typer(), []
+    group = Group(
+        {"one": (Annotated[int, typer.Option("--one")], 1), "two": (Annotated[int, typer.Option("--two")], 2)},
+        dict,
+    )
+
+    @app.command()
+    @takes(both=group)
+    def run(name: str, both: dict | None = None) -> None:
+        got.append((name, both))
+
+    result = CliRunner().invoke(app, ["x", "--two", "5"])
+    assert result.exit_code == 0, result.output
+    assert got == [("x", {"one": 1, "two": 5})]
+    assert "both" not in inspect.signature(run).parameters
 
 
-@pytest.mark.parametrize(
-    "given", [["x"], ["1.5"], ["age="], ["age=x"], ["1", "2"], ["a=1", "a=2"], ["a=1", "2"], ["2", "a=1"]]
-)
-def test_what_is_no_digits_is_an_error(given):
-    with pytest.raises(ShoalError, match="column=number for one"):
-        digits_of(given)
+def test_all_that_can_be_said_of_a_csv_file_is_an_option():
+    assert list(DIALECT.options) == Said.names_of()
+
+
+def test_a_tab_can_be_written():
+    nothing = {name: default for name, (_, default) in DIALECT.options.items()}
+    for text in ("\\t", "tab", "\t"):
+        assert DIALECT.collect(nothing | {"delimiter": text}) == {"delimiter": "\t"}
+    assert DIALECT.collect(nothing | {"names": ["a,b", "c"]}) == {"names": ("a", "b", "c")}
+
+
+def test_what_was_said_is_written_as_options():
+    assert options_of({"header": False, "names": ("a b", "c"), "delimiter": ";"}) == (
+        " --no-header --names 'a b,c' --delimiter ';'"
+    )
+
+
+def test_lists_of_columns_come_apart_as_they_were_put_together():
+    names = ["age", "", " spaced", 'say "so"', "last, first"]
+    import shlex
+
+    assert split(shlex.split(joined(names))) == names
+    with pytest.raises(ShoalError, match="cannot read the column names"):
+        split(['a,"b'])

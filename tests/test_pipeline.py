@@ -83,7 +83,7 @@ def test_scaling_weights_and_aggregate_are_honoured():
     default = shoal.anonymize(table, 3, ["a", "b"])
     unscaled = shoal.anonymize(table, 3, ["a", "b"], scaling="none")
     assert unscaled.loss.attributes[1].percent < default.loss.attributes[1].percent
-    weighted = shoal.anonymize(table, 3, ["a", "b"], weights={"a": 1000})
+    weighted = shoal.anonymize(table, 3, ["a", "b"], attribute_weights={"a": 1000})
     assert weighted.loss.attributes[0].percent < default.loss.attributes[0].percent / 3
     median = shoal.anonymize(table, 3, ["a", "b"], aggregate="median")
     assert np.array_equal(median.labels, default.labels)
@@ -124,8 +124,8 @@ def test_k_1_is_warned_of():
         ({"k": 3, "quasi_identifiers": None}, "no quasi-identifier"),
         ({"k": 3, "exact": "no"}, "exact must be True or False"),
         ({"k": 3, "random_state": 1.5}, "random_state must be a whole number"),
-        ({"k": 3, "weights": [1]}, "weights are given as a dictionary"),
-        ({"k": 3, "weights": {1: 2}}, "weight for 1, which is no quasi-identifier"),
+        ({"k": 3, "attribute_weights": [1]}, "weights are given as a dictionary"),
+        ({"k": 3, "attribute_weights": {1: 2}}, "weight for 1, which is no quasi-identifier"),
         ({"k": None, "method": MDAV(k="x")}, "k must be a whole number"),
         ({"k": 3, "quasi_identifiers": ["age", "diagnosis"], "confidential": None}, "'diagnosis' holds text"),
     ],
@@ -190,9 +190,9 @@ def test_what_columns_without_a_role_give_away_is_one_warning(people):
     )
     assert "drop it as an identifier (-i)" in message
     assert noted[0].filename == __file__
-    figure = release.manifest["untouched"]["others"]
+    figure = release.manifest["figures"]["untouched_others"]["details"]
     assert (figure["columns"], figure["unique"], figure["records_below_k"]) == (["diagnosis"], 0, 4)
-    assert (release.manifest["strict"], list(release.manifest["untouched"])) == (False, ["others"])
+    assert (release.manifest["strict"], list(release.risk)) == (False, ["untouched_others"])
 
 
 def test_strict_refuses_what_columns_without_a_role_give_away_before_anything_is_grouped(people):
@@ -212,7 +212,7 @@ def test_strict_refuses_what_columns_without_a_role_give_away_before_anything_is
 def test_strict_says_nothing_of_confidential_columns_nor_of_columns_that_give_nothing_away(people):
     frame = pd.DataFrame(people).assign(ward="west")
     release = shoal.anonymize(pd.DataFrame(people), 3, ["age", "weight"], ["diagnosis", "name"], strict=True)
-    assert release.manifest["untouched"]["confidential"]["unique"] == 7
+    assert release.risk["untouched_confidential"].details["unique"] == 7
     assert release.manifest["strict"] is True
     with warnings.catch_warnings():
         warnings.simplefilter("error", ShoalWarning)
@@ -237,9 +237,9 @@ def test_a_column_without_a_role_divides_the_groups_however_large_its_own_are():
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_the_figures_are_those_of_any_kind_of_table(people, kind):
     people = people | {"odd": [None, 1.5, 1.5, None, 2.0, 2.0, 2.0]}
-    expected = shoal.anonymize(pa.table(people), 3, "age", "weight", "name").manifest["untouched"]
-    assert shoal.anonymize(kind(people), 3, "age", "weight", "name").manifest["untouched"] == expected
-    assert expected["others"]["columns"] == ["diagnosis", "odd"]
+    expected = shoal.anonymize(pa.table(people), 3, "age", "weight", "name").risk
+    assert shoal.anonymize(kind(people), 3, "age", "weight", "name").risk == expected
+    assert expected["untouched_others"].details["columns"] == ["diagnosis", "odd"]
 
 
 def test_a_long_table_is_looked_at_some_records_at_a_time(monkeypatch):

@@ -13,6 +13,7 @@ import pytest
 
 import shoal
 import shoal.files
+from shoal.attributes.numbers import from_column
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.table import Roles, Table, arrow_of
 
@@ -24,9 +25,10 @@ def released(table, exact=False):
     labels = np.zeros(len(table), int)
     order, starts = np.arange(len(table)), np.array([0, len(table)])
     common = {
-        name: table.numbers(name).common(order, starts, "mean", exact) for name in table.roles.quasi_identifiers
+        name: from_column(table.column(name)).common(order, starts, "mean", exact)
+        for name in table.roles.quasi_identifiers
     }
-    return table.replaced(common, labels, exact)
+    return table.replaced(values.column(table.frame[name], labels, not exact) for name, values in common.items())
 
 
 @pytest.mark.parametrize("kind", KINDS)

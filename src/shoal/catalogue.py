@@ -1,12 +1,14 @@
-"""A method from the name that `method=` and the command line take."""
+"""A method from the name that `method=` and the command line take, and to and from a description of it."""
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from shoal.errors import ShoalError, nearest_name
 from shoal.estimator import FAMILIES, METHODS, Microaggregator
+from shoal.version import __version__
 from shoal.wrapper import Wrapper
 
 
@@ -54,3 +56,41 @@ def method_of(
             hint = nearest_name(name, known) or f"; it has {', '.join(known) or 'none but k'}"
             raise ShoalError(f"{kind.__name__} has no parameter {name!r}{hint}")
     return kind(**given)
+
+
+def described(model: Microaggregator) -> dict[str, Any]:
+    """A method with its parameters in words and numbers, what it found out, and whether it was interrupted."""
+    parameters = {name: plain(value) for name, value in model.get_params(deep=False).items()}
+    said: dict[str, Any] = {"name": type(model).__name__, "parameters": parameters} | spectrum_of(model)
+    if getattr(model, "interrupted_", False):
+        said["interrupted"] = True
+    if hasattr(model, "chosen_"):
+        said |= {"chosen": described(model.chosen_), "reason": model.reason_}
+    return said
+
+
+def spectrum_of(model: Microaggregator) -> dict[str, Any]:
+    """The variance along the principal axes and how many of these were kept, where a method looked at them."""
+    if not hasattr(model, "spectrum_"):
+        return {}
+    return {"spectrum": plain(model.spectrum_), "axes_kept": len(model.components_)}
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if isinstance(value, Microaggregator):
+        return described(value)
+    return np.asarray(value).tolist() if isinstance(value, np.ndarray | np.generic | list | tuple) else value
+
+
+def method_described(description: dict[str, Any]) -> Microaggregator:
+    """The unfitted method of a description; whatever is odd in it raises."""
+    kinds = {kind.__name__: kind for kind in METHODS.values()}
+    name = description["name"]
+    if name not in kinds:
+        raise ShoalError(f"the recipe's method {name!r} is not known to Shoal {__version__}")
+    parameters = {
+        key: method_described(value) if isinstance(value, dict) else value
+        for key, value in description["parameters"].items()
+    }
+    return kinds[name](**parameters)

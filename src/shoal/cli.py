@@ -10,40 +10,26 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from shoal.entry import StoppedError, forget_signals, is_closed, signalled, words_on
 from shoal.errors import ShoalError
-from shoal.options import (
-    ColumnNames,
-    DecimalSign,
-    Delimiter,
-    Digits,
-    Encoding,
-    Header,
-    NumberNames,
-    Quote,
-    Thousands,
-    dialect_of,
-    digits_of,
-    split,
-)
+from shoal.options import DIALECT, SETTINGS, split, takes
 from shoal.parameters import Maybe, Number, Whole
+from shoal.progress import progress_bar
+from shoal.settings import pairs
+from shoal.signals import StoppedError, forget_signals, is_closed, signalled, words_on
 from shoal.terminal import (
     checked_output,
     collected_warnings,
     complain,
     print_inspection,
     print_result,
-    print_summary,
     print_table,
-    progress_bar,
     prove,
     write_release,
 )
 
 if TYPE_CHECKING:
-    from shoal.manifest import Recipe
-    from shoal.release import Release
-    from shoal.verification import Verification
+    from shoal.recipe import Recipe
+    from shoal.settings import Settings
 
 app = typer.Typer(
     name="shoal",
@@ -94,6 +80,7 @@ def shoal_command(
 
 
 @app.command()
+@takes(settings=SETTINGS, dialect=DIALECT)
 def anonymize(
     file: Annotated[
         str | None, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")
@@ -117,17 +104,7 @@ def anonymize(
         list[str],
         typer.Option("-p", "--parameter", metavar="A=2", help="A parameter of the method; repeat for more."),
     ] = [],  # noqa: B006
-    scaling: Annotated[
-        str | None, typer.Option(metavar="NAME", help="zscore, range, robust or none. [zscore]")
-    ] = None,
-    weight: Annotated[
-        list[str], typer.Option(metavar="A=2", help="How much a quasi-identifier counts; repeat for more.")
-    ] = [],  # noqa: B006
-    aggregate: Annotated[str | None, typer.Option(metavar="NAME", help="mean or median. [mean]")] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Release plain centroids, not rounded.")] = False,
-    digits: Digits = [],  # noqa: B006
-    seed: Annotated[int | None, typer.Option(metavar="N", help="For methods that draw random numbers.")] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Refuse where columns without a role leak.")] = False,
+    settings: Any = None,  # one option for each setting
     recipe: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Repeat the release that this manifest describes.")
     ] = None,
@@ -138,14 +115,7 @@ def anonymize(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    decimal: DecimalSign = None,
-    thousands: Thousands = None,
-    header: Header = None,
-    names: ColumnNames = [],  # noqa: B006
-    number_names: NumberNames = False,
+    dialect: Any = None,  # one option for each thing that can be said of a CSV file
 ) -> None:
     """Release a table in which every person hides among at least K.
 
@@ -154,54 +124,37 @@ def anonymize(
     A table that does not fit into memory is streamed; interrupted, the same command goes on where it stopped.
     """
     Maybe(Number(0)).check("--certificate", certificate)
-    dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
-    settings: dict[str, Any] = {
-        "k": None if k is None else whole_k(k),
-        "quasi_identifiers": split(quasi_identifiers),
-        "confidential": split(confidential),
-        "identifiers": split(identifiers),
-        "method": "auto" if method is None and parameter else method,
-        "scaling": scaling,
-        "weights": weights_of(weight),
-        "aggregate": aggregate,
-        "exact": exact,
-        "digits": digits_of(digits),
-        "random_state": seed,
-        "strict": strict,
-    }
-    settings = {
-        name: value
-        for name, value in settings.items()
-        if value is not None and value is not False and value not in ([], {})
+    roles = {"quasi_identifiers": quasi_identifiers, "confidential": confidential, "identifiers": identifiers}
+    given = {
+        **({} if k is None else {"k": whole_k(k)}),
+        **{role: split(names) for role, names in roles.items() if names},
+        **({} if method is None and not parameter else {"method": method or "auto"}),
+        **settings,
     }
     expected: Recipe | None = None
     if recipe is not None:
-        if settings or dialect:
-            raise ShoalError(f"the recipe says it all: leave out {', '.join([*settings, *dialect])}")
+        if given or dialect:
+            raise ShoalError(f"the recipe says it all: leave out {', '.join([*given, *dialect])}")
         file, expected = from_recipe(recipe, file)
-        settings, dialect = expected.arguments, expected.dialect
+        dialect = expected.dialect
     elif file is None:
         raise ShoalError("no input: name a CSV, Parquet or Arrow file, or - for standard input")
-    elif "k" not in settings:
+    elif k is None:
         raise ShoalError("k is missing: say how many records must look alike at least, for example -k 5")
     if output is None:
         raise ShoalError(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
     check_outputs(file, output, report, overwrite)
-    if parameter:
-        from shoal.catalogue import method_of
-
-        settings["method"] = method_of(settings["method"], settings.pop("k"), parameters_of(parameter))
-
+    asked = settings_from(given, parameter) if expected is None else expected.settings
     if is_streamed(file, output, memory, expected):
         if certificate is not None:
             raise ShoalError("a table that is streamed cannot be certified: leave --certificate out")
-        stream(file, output, report, expected, settings, dialect, memory, overwrite, quiet, as_json)
+        stream(file, output, report, expected, asked, dialect, memory, overwrite, quiet, as_json)
         return
 
     from shoal.files import read
-    from shoal.pipeline import anonymize as run
+    from shoal.pipeline import released
     from shoal.stream.memory import check_room
 
     with collected_warnings(show=not as_json) as noted:
@@ -210,7 +163,7 @@ def anonymize(
         if expected is not None and source.sha256 != expected.input_sha256:
             raise other_input(file)
         with progress_bar(quiet or as_json, alone=output == "-") as progress:
-            release = run(source, progress=progress, **settings)
+            release = released(source, asked, progress)
         if release.manifest["method"].get("interrupted"):
             forget_signals()
         if certificate is not None:
@@ -219,9 +172,10 @@ def anonymize(
         verification = write_release(release, output, overwrite, report)
     say = sys.stderr if output == "-" else sys.stdout
     if as_json:
-        print(json.dumps(summary(release, verification, output, report, noted), indent=2, default=str), file=say)
+        made = summary(release.manifest, verification.k, output, report, noted)
+        print(json.dumps(made, indent=2, default=str), file=say)
     elif not quiet:
-        print_summary(release, verification, output, report, say)
+        print_result(release.manifest, output, report, say)
     check_repeated(expected, release.manifest)
 
 
@@ -246,7 +200,7 @@ def stream(
     output: str,
     report: Path | None,
     expected: "Recipe | None",
-    settings: dict[str, Any],
+    settings: "Settings",
     dialect: dict[str, Any],
     memory: str | None,
     overwrite: bool,
@@ -254,7 +208,8 @@ def stream(
     as_json: bool,
 ) -> None:
     """Anonymize a table that is larger than memory."""
-    from shoal.stream import anonymize_file
+    from shoal.files import Said
+    from shoal.stream.run import released_file
     from shoal.stream.source import hash_of
     from shoal.stream.work import unfinished
 
@@ -271,15 +226,16 @@ def stream(
             print(f"shoal: {waiting}", file=sys.stderr)
         try:
             with progress_bar(quiet or as_json, "anonymizing") as progress:
-                given: dict[str, Any] = {"memory": memory, "overwrite": overwrite, "progress": progress}
-                release = anonymize_file(file, output, blocks=blocks, **(given | settings | dialect))
+                said = Said(**dialect)
+                release = released_file(file, output, settings, said, memory, blocks, overwrite, progress)
         except (KeyboardInterrupt, StoppedError) as stop:
             raise PausedError(stop) from None
     if as_json:
-        said = {"output": output, "report": None, "verified_k": release.verified_k, "warnings": noted}
-        print(json.dumps(said | {"manifest": release.manifest}, indent=2, default=str))
+        print(
+            json.dumps(summary(release.manifest, release.verified_k, output, None, noted), indent=2, default=str)
+        )
     elif not quiet:
-        print_result(release.manifest, release.sizes, release.verified_k, release.information_loss, output)
+        print_result(release.manifest, output)
     check_repeated(expected, release.manifest)
 
 
@@ -297,6 +253,7 @@ def other_input(file: str) -> ShoalError:
 
 
 @app.command()
+@takes(dialect=DIALECT)
 def verify(
     file: File,
     quasi_identifiers: Quasi = [],  # noqa: B006
@@ -304,14 +261,7 @@ def verify(
     as_json: AsJson = False,
     quiet: Quiet = False,
     memory: Memory = None,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    decimal: DecimalSign = None,
-    thousands: Thousands = None,
-    header: Header = None,
-    names: ColumnNames = [],  # noqa: B006
-    number_names: NumberNames = False,
+    dialect: Any = None,  # one option for each thing that can be said of a CSV file
 ) -> None:
     """Count how many records share their quasi-identifiers; exit status 1 if fewer than K.
 
@@ -320,7 +270,6 @@ def verify(
     from shoal.verification import verify as run
 
     asked = None if k is None else whole_k(k)
-    dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
     found = run(file, split(quasi_identifiers), memory=memory, **dialect)
     below = found.anonymity.records_below(asked) if asked else 0
     if as_json:
@@ -335,25 +284,19 @@ def verify(
     elif not quiet:
         print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}")
         if asked:
-            verdict = "it is" if not below else f"it is not: {below} records are in smaller groups"
-            print(f"{asked}-anonymous? {verdict}")
+            no = f"No, the file is not {asked}-anonymous: {below} records are in smaller groups."
+            print(no if below else f"Yes, the file is {asked}-anonymous.")
     if below:
         raise typer.Exit(1)
 
 
 @app.command()
+@takes(dialect=DIALECT)
 def inspect(
     file: File,
     as_json: AsJson = False,
     memory: Annotated[str | None, typer.Option(metavar="SIZE", help="Most memory to use. [512MB]")] = None,
-    delimiter: Delimiter = None,
-    quote: Quote = None,
-    encoding: Encoding = None,
-    decimal: DecimalSign = None,
-    thousands: Thousands = None,
-    header: Header = None,
-    names: ColumnNames = [],  # noqa: B006
-    number_names: NumberNames = False,
+    dialect: Any = None,  # one option for each thing that can be said of a CSV file
 ) -> None:
     """Show the columns of a table and suggest a role for each.
 
@@ -361,7 +304,6 @@ def inspect(
     """
     from shoal.inspection.look import inspect as run
 
-    dialect = dialect_of(delimiter, quote, encoding, decimal, thousands, header, names, number_names)
     with collected_warnings(show=not as_json):
         found = run(file, memory=memory, **dialect)
     if found.numbered:
@@ -497,28 +439,16 @@ def whole_k(text: str) -> int:
         raise ShoalError(f"k must be a whole number of at least 1, not {text!r}") from None
 
 
-def pairs(given: list[str], what: str, example: str) -> dict[str, str]:
-    """Names and values from options such as age=2, each name once."""
-    found: dict[str, str] = {}
-    for item in given:
-        name, sign, value = item.rpartition("=")
-        if not sign or not name:
-            raise ShoalError(f"a {what} is given as {example}, not {item!r}")
-        if name in found:
-            raise ShoalError(f"two {what}s for {name!r}; give one")
-        found[name] = value
-    return found
+def settings_from(given: dict[str, Any], parameter: list[str]) -> "Settings":
+    """The settings that the options ask for."""
+    from shoal.catalogue import method_of
+    from shoal.settings import Settings
 
+    if parameter:
+        from shoal import methods  # noqa: F401 - they register themselves
 
-def weights_of(given: list[str]) -> dict[str, float]:
-    """Weights from options such as age=2."""
-    weights = {}
-    for name, value in pairs(given, "weight", "column=number, such as age=2").items():
-        try:
-            weights[name] = float(value)
-        except ValueError:
-            raise ShoalError(f"the weight of {name!r} must be a number, not {value!r}") from None
-    return weights
+        given["method"] = method_of(given["method"], given.pop("k"), parameters_of(parameter))
+    return Settings.of(**given)
 
 
 def parameters_of(given: list[str]) -> dict[str, bool | int | float | str]:
@@ -534,7 +464,7 @@ def parameters_of(given: list[str]) -> dict[str, bool | int | float | str]:
 
 def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:
     """The input and the recipe; an input that is not named is looked for by the recipe's name for it."""
-    from shoal.manifest import load_recipe
+    from shoal.recipe import load_recipe
 
     recipe = load_recipe(path)
     if file is not None:
@@ -574,13 +504,13 @@ def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) 
 
 
 def summary(
-    release: "Release", verification: "Verification", output: str, report: Path | None, noted: list[str]
+    manifest: dict[str, Any], verified_k: int, output: str, report: Path | None, noted: list[str]
 ) -> dict[str, Any]:
     """What was done, for programs."""
     return {
         "output": output,
         "report": report,
-        "verified_k": verification.k,
+        "verified_k": verified_k,
         "warnings": noted,
-        "manifest": release.manifest,
+        "manifest": manifest,
     }

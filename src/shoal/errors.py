@@ -1,5 +1,7 @@
 """What Shoal says when something is wrong: one line that names the cause and the cure."""
 
+import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -7,6 +9,8 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
+
+_PACKAGE = os.path.dirname(__file__) + os.sep  # noqa: PTH120 - pathlib takes longer to import than all of this
 
 MOST_REASONS = 10  # columns whose errors stand in full in one line; of the others it has the names
 
@@ -19,11 +23,19 @@ class ShoalWarning(UserWarning):
     """Something the owner of the table should know before handing the release on."""
 
 
+def warn(sentence: str) -> None:
+    """A warning that points at the line of the user's that called Shoal, however deep inside it is said."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, ShoalWarning, stacklevel=level)
+
+
 def warn_of_all(sentences: Iterable[str]) -> list[str]:
-    """Warn of each, on behalf of whoever called the caller's caller; they come back, to be kept."""
+    """Warn of each; they come back, to be kept."""
     said = list(sentences)
     for sentence in said:
-        warnings.warn(sentence, ShoalWarning, stacklevel=4)
+        warn(sentence)
     return said
 
 

@@ -1,55 +1,118 @@
-"""Options of the command line: how a CSV file is written, lists of columns, digits."""
+"""Options of the command line: those of the settings and of CSV files come from where these are kept."""
 
 import csv
+import inspect
 import re
 import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
 from shoal.errors import ShoalError
-
-Delimiter = Annotated[
-    str | None, typer.Option(metavar="CHAR", help="CSV: between fields (detected; \\t for a tab).")
-]
-Quote = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: around fields (detected).")]
-Encoding = Annotated[str | None, typer.Option(metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected).")]
-DecimalSign = Annotated[
-    str | None, typer.Option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected).")
-]
-Thousands = Annotated[str | None, typer.Option(metavar="CHAR", help="CSV: between thousands (detected).")]
-Header = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="CSV: whether the first line names the columns (detected)."),
-]
-ColumnNames = Annotated[
-    list[str], typer.Option("--names", metavar="A,B", help="CSV: what to call the columns, in their order.")
-]
-NumberNames = Annotated[
-    bool, typer.Option("--number-names", help="CSV: give columns of the same name a number: zip, zip_2.")
-]
-Digits = Annotated[
-    list[str],
-    typer.Option(metavar="[A=]N", help="Decimals of released numbers, -2 for hundreds. [what groups justify]"),
-]
+from shoal.settings import Option, Settings
 
 
-def dialect_of(
-    delimiter: str | None,
-    quote: str | None,
-    encoding: str | None,
-    decimal: str | None,
-    thousands: str | None,
-    header: bool | None,
-    names: list[str],
-    number_names: bool,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Group:
+    """Options that a command takes as one argument: their annotations and defaults, and what is made of them."""
+
+    options: Mapping[str, tuple[Any, Any]]
+    collect: Callable[[dict[str, Any]], Any]
+
+
+def takes(**groups: Group) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of each group; it gets what the group has collected under the group's name."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def wrapped(**given: Any) -> None:
+            for argument, group in groups.items():
+                given[argument] = group.collect({name: given.pop(name) for name in group.options})
+            command(**given)
+
+        parameters: list[inspect.Parameter] = []
+        for own in inspect.signature(command).parameters.values():
+            if own.name not in groups:
+                parameters.append(own.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+                continue
+            for name, (annotation, default) in groups[own.name].options.items():
+                parameters.append(
+                    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+                )
+        wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
+        return wrapped
+
+    return decorated
+
+
+def text_option(*flags: str, metavar: str, help: str, several: bool = False) -> tuple[Any, Any]:  # noqa: A002
+    """An option that is followed by a text, or by one each time that it is given."""
+    made = typer.Option(*flags, metavar=metavar, help=help)
+    return (Annotated[list[str], made], []) if several else (Annotated[str | None, made], None)
+
+
+def collected_dialect(given: dict[str, Any]) -> dict[str, Any]:
     """What was said about a CSV file."""
     from shoal.files import Said
 
-    tab = "\t" if delimiter in ("\\t", "tab") else delimiter
-    columns = tuple(split(names)) if names else None
-    return Said(tab, quote, encoding, decimal, thousands, header, columns, number_names or None).given()
+    if given["delimiter"] in ("\\t", "tab"):
+        given["delimiter"] = "\t"
+    given["names"] = tuple(split(given["names"])) if given["names"] else None
+    given["number_names"] = given["number_names"] or None
+    return Said(**given).given()
+
+
+DIALECT = Group(
+    {
+        "delimiter": text_option(
+            "--delimiter", metavar="CHAR", help="CSV: between fields (detected; \\t for a tab)."
+        ),
+        "quote": text_option("--quote", metavar="CHAR", help="CSV: around fields (detected)."),
+        "encoding": text_option("--encoding", metavar="NAME", help="CSV: such as utf-8 or latin-1 (detected)."),
+        "decimal": text_option("--decimal", metavar="CHAR", help="CSV: decimal sign (detected)."),
+        "thousands": text_option("--thousands", metavar="CHAR", help="CSV: between thousands (detected)."),
+        "header": (
+            Annotated[
+                bool | None,
+                typer.Option("--header/--no-header", help="CSV: whether the first line names columns (detected)."),
+            ],
+            None,
+        ),
+        "names": text_option(
+            "--names", metavar="A,B", help="CSV: what to call the columns, in their order.", several=True
+        ),
+        "number_names": (
+            Annotated[
+                bool, typer.Option("--number-names", help="CSV: number columns of the same name: zip, zip_2.")
+            ],
+            False,
+        ),
+    },
+    collected_dialect,
+)
+"""How a CSV file is written."""
+
+
+def collected_settings(given: dict[str, Any]) -> dict[str, Any]:
+    """The settings that were given, by name."""
+    options = Settings.options()
+    said = {name: value for name, value in given.items() if value}
+    return {name: options[name].read(value) if options[name].metavar else value for name, value in said.items()}
+
+
+def settings_option(option: Option) -> tuple[Any, Any]:
+    """A setting as an option of the command line."""
+    if option.metavar:
+        return text_option(option.flag, metavar=option.metavar, help=option.help, several=True)
+    return Annotated[bool, typer.Option(option.flag, help=option.help)], False
+
+
+SETTINGS = Group({name: settings_option(each) for name, each in Settings.options().items()}, collected_settings)
+"""Every setting that is neither a role nor the method."""
 
 
 def options_of(dialect: dict[str, Any]) -> str:
@@ -81,18 +144,3 @@ def joined(names: list[str]) -> str:
     doubled = [name.replace('"', '""') for name in names]
     quoted = [f'"{name}"' if re.search(r'[,"\r\n]|^\s', name) else name for name in doubled]
     return shlex.quote(",".join(quoted))
-
-
-def digits_of(given: list[str]) -> dict[str, int] | int | None:
-    """Digits from options such as 2, for all columns, or age=0, for one."""
-    example = "a number for all columns or column=number for one, such as income=-2"
-    found: dict[str, int] = {}
-    for item in given:
-        name, _, value = item.rpartition("=")
-        if name in found or (found and "" in (name, *found)):
-            raise ShoalError(f"two digits for the same column ({item!r}); give {example}, each column once")
-        try:
-            found[name] = int(value)
-        except ValueError:
-            raise ShoalError(f"digits are given as {example}, not {item!r}") from None
-    return found.get("", found or None)

@@ -8,9 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, nan
 from numbers import Integral, Real
-from typing import Protocol
+from typing import Literal, Protocol
 
 from shoal.errors import ShoalError, nearest_name
+
+Aggregate = Literal["mean", "median"]
+Scaling = Literal["zscore", "range", "robust", "none"]
+AGGREGATES: tuple[Aggregate, ...] = ("mean", "median")
+SCALINGS: tuple[Scaling, ...] = ("zscore", "range", "robust", "none")
 
 Progress = Callable[[int, int], None]
 """Called now and then with (records grouped so far, records in all)."""

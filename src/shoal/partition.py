@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.cards import Card, counted, span
 from shoal.errors import ShoalError, some
 
 Float = NDArray[np.float64]
@@ -80,9 +81,14 @@ class Partition:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from shoal.report.card import partition_card
-
-        return partition_card(self)
+        figures = [
+            (f"k = {self.k}", "at least so many in a group"),
+            (counted(len(self.labels)), "records"),
+            (counted(self.n_groups), f"groups of {span(int(self.sizes.min()), int(self.sizes.max()))}"),
+            (f"{self.information_loss:.2f} %", "information loss, not rounded"),
+        ]
+        steps = [("partition.labels", "is the group of each record"), ("partition.centroids", "are their means")]
+        return Card("Partition", figures, steps=steps).html()
 
     @property
     def n_groups(self) -> int:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -16,23 +15,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attributes.common import CommonValues
-from shoal.attributes.numbers import number_pattern
+from shoal.attributes import CommonValues
 from shoal.bounds import LowerBound
+from shoal.cards import Card, named
 from shoal.certificate import Certificate, certify
-from shoal.errors import ShoalError, ShoalWarning, some
+from shoal.errors import ShoalError, some, warn
 from shoal.files import Dialect, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
+from shoal.files.spelling import number_pattern
 from shoal.files.write import write_csv
 from shoal.manifest import Manifest, manifest_path
-from shoal.measures import InformationLoss
+from shoal.measures import Figure, InformationLoss, listed, verified
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
+from shoal.settings import Settings
 from shoal.space import Space
 from shoal.table import Table, arrow_of, framed, texts
 from shoal.verification import Verification, verify
 
 Int = NDArray[np.int64]
+
+MOST_BARS = 12  # quasi-identifiers whose loss is drawn on a card
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +48,9 @@ class Release:
     labels : the group of each record
     information_loss : 100 * SSE / SST of the values as released, on the scaled quasi-identifiers
     loss : the same in all and for each quasi-identifier
+    figures : everything that is said about the release in numbers
+    utility, risk : those of them that say what it is still good for, and what it gives away, by their names
+    settings : all that was asked for
     partition : the groups
     manifest : what was done, as a dictionary; `output` is None until the release is written
     """
@@ -54,7 +60,8 @@ class Release:
     partition: Partition
     common: Mapping[str, CommonValues]
     loss: InformationLoss
-    exact: bool
+    settings: Settings
+    figures: tuple[Figure, ...]
     manifest: Manifest
 
     def __repr__(self) -> str:
@@ -65,9 +72,16 @@ class Release:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from shoal.report.card import release_card
-
-        return release_card(self)
+        output = self.manifest["output"]
+        k = output["verified_k"] if output else self.verified_k
+        found = verified(k, self.partition.k, "the bytes of the file" if output else "the released table")
+        steps = [
+            ("release.table", "is the table to hand on"),
+            ('release.write("safe.csv")', "writes it and verifies the bytes"),
+            ('release.report("report.html")', "is for the owner of the table: it shows original data"),
+        ]
+        title = f"Release{': ' + output['name'] if output else ''}"
+        return card_of(title, [found, *self.figures], self.manifest, self.loss, steps, self.space.constant)
 
     @property
     def labels(self) -> Int:
@@ -78,6 +92,16 @@ class Release:
     def information_loss(self) -> float:
         """100 * SSE / SST of the values as released, on the scaled quasi-identifiers."""
         return self.loss.percent
+
+    @property
+    def utility(self) -> dict[str, Figure]:
+        """What the release is still good for."""
+        return {figure.name: figure for figure in self.figures if figure.topic == "utility"}
+
+    @property
+    def risk(self) -> dict[str, Figure]:
+        """What the release gives away."""
+        return {figure.name: figure for figure in self.figures if figure.topic == "risk"}
 
     @cached_property
     def table(self) -> Any:
@@ -92,7 +116,10 @@ class Release:
 
     def _released(self) -> Any:
         """Made anew for each use: whoever changes `table` changes their copy."""
-        return self.original.replaced(self.common, self.labels, self.exact)
+        frame, keep = self.original.frame, not self.settings.exact
+        return self.original.replaced(
+            values.column(frame[name], self.labels, keep) for name, values in self.common.items()
+        )
 
     def write(
         self,
@@ -122,13 +149,16 @@ class Release:
                 "records": verification.n_records,
                 "verified_k": verification.k,
             } | ({"dialect": asdict(dialect)} if dialect else {})
-            whole = replace(self, manifest=self.manifest | {"output": output})
+            counted = verified(verification.k, self.partition.k, "the bytes written")
+            figures = (*(figure for figure in self.figures if figure.name != counted.name), counted)
+            manifest = self.manifest | {"figures": listed(figures), "output": output}
+            whole = replace(self, figures=figures, manifest=manifest)
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
             with naming(manifest_path(target)):
                 described.write_text(text + "\n", encoding="utf-8")
             for page, draft in zip(pages, drawn, strict=True):
                 whole._draw(draft, page)
-        self.manifest["output"] = output
+        self.manifest.update(figures=manifest["figures"], output=output)
         return verification
 
     def certificate(
@@ -140,13 +170,9 @@ class Release:
         stands in the manifest, if it is written after that.
         """
         proven = certify(self.space.points, self.partition, seconds, n_jobs=n_jobs, progress=progress)
-        self.manifest["certificate"] = {
-            "says": str(proven),
-            "gap": proven.gap if isfinite(proven.gap) else None,
-            "sse": proven.sse,
-            "lower_bound": float(proven.bound),
-            "stage": proven.bound.stage,
-        }
+        figure = certified(proven)
+        object.__setattr__(self, "figures", (*(f for f in self.figures if f.name != figure.name), figure))
+        self.manifest["figures"][figure.name] = figure.as_dict()
         return proven
 
     def report(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -161,7 +187,7 @@ class Release:
         return target
 
     def _draw(self, temporary: Path, target: Path) -> None:
-        from shoal.report.page import render
+        from shoal.report.page import render  # takes long to load, and few need it
 
         with naming(target):
             temporary.write_text(render(self), encoding="utf-8")
@@ -259,11 +285,9 @@ def formula_rows(values: Sequence[str], dialect: Dialect) -> Int:
 
 def warn_of_formula(name: str, rows: str, count: int) -> None:
     """Say which rows of a column hold formulas."""
-    warnings.warn(
+    warn(
         f"column {name!r} holds text that a spreadsheet would run as a formula "
-        f"(row{'s' if count > 1 else ''} {rows}); open the file as text only",
-        ShoalWarning,
-        stacklevel=6,
+        f"(row{'s' if count > 1 else ''} {rows}); open the file as text only"
     )
 
 
@@ -271,8 +295,51 @@ def warn_of_names(columns: Iterable[str]) -> None:
     """Say which names of columns would run."""
     risky = [name for name in columns if name[:1] in "=+-@\t\r" and name]
     if risky:
-        warnings.warn(
-            f"column names that a spreadsheet would run as formulas: {some(map(repr, risky))}",
-            ShoalWarning,
-            stacklevel=6,
+        warn(f"column names that a spreadsheet would run as formulas: {some(map(repr, risky))}")
+
+
+def certified(proven: Certificate) -> Figure:
+    """The certificate of a release as a figure: how far its groups can be from the best ones."""
+    gap = proven.gap if isfinite(proven.gap) else None
+    details = {"sse": proven.sse, "lower_bound": float(proven.bound), "stage": proven.bound.stage}
+    return Figure(
+        "certificate", gap, "of the lower bound", "", "certificate", f"certificate: {proven}", "utility",
+        details={"says": str(proven), "gap": gap, **details},
+    )  # fmt: skip
+
+
+def card_of(
+    title: str,
+    figures: Sequence[Figure],
+    manifest: Manifest,
+    loss: InformationLoss,
+    steps: Sequence[tuple[str, str]],
+    constant: Sequence[str] = (),
+) -> str:
+    """What a notebook shows of a release: figures and names of columns, and no value of the table."""
+    method = manifest["method"]
+    chosen = f" ({method['chosen']['name']})" if "chosen" in method else ""
+    parts = [(part.name, part.percent) for part in loss.attributes]
+    largest = parts if len(parts) <= MOST_BARS else sorted(parts, key=lambda part: -part[1])[:MOST_BARS]
+    return Card(
+        title,
+        [*((each.shown, each.label) for each in figures if each.shown), (method["name"] + chosen, "method")],
+        largest,
+        notes=notes_of(manifest, constant),
+        steps=steps,
+    ).html()
+
+
+def notes_of(manifest: Manifest, constant: Sequence[str] = ()) -> list[str]:
+    """What the owner should know before handing the release on."""
+    notes = []
+    if others := manifest["roles"]["others"]:
+        notes.append(
+            f"Columns without a role are released as they are: {named(others)}. "
+            "Any of them may help to recognise a person."
         )
+    if constant:
+        notes.append(f"Constant, so without a part in the distance: {named(constant)}.")
+    if manifest["method"].get("interrupted"):
+        notes.append("The method was interrupted: this is the best that it had found by then.")
+    return notes

@@ -7,7 +7,6 @@ dtypes of what came in.
 """
 
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attributes import numbers as numeric
-from shoal.attributes.common import CommonValues
-from shoal.errors import ShoalError, ShoalWarning, for_each, no_columns, some
+from shoal.errors import ShoalError, for_each, no_columns, some, warn
 from shoal.files import Source, read
 
 Int = NDArray[np.int64]
@@ -40,6 +37,14 @@ class Roles:
     def of(cls, quasi_identifiers: Names, confidential: Names = None, identifiers: Names = None) -> "Roles":
         """From lists of names, a single name or nothing."""
         return cls(names_of(quasi_identifiers), names_of(confidential), names_of(identifiers))
+
+    def as_dict(self) -> dict[str, list[str]]:
+        """As JSON takes it."""
+        return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "confidential": list(self.confidential),
+            "identifiers": list(self.identifiers),
+        }
 
     def check(self, columns: Iterable[str]) -> None:
         """Every name stands for one column, in one role, and there is a quasi-identifier."""
@@ -77,6 +82,16 @@ class Roles:
 
 
 @dataclass(frozen=True, eq=False)
+class Column:
+    """A column as it came: the series of a dataframe, and its text and the signs of numbers in a text file."""
+
+    name: str
+    series: "nw.Series[Any]"
+    text: pa.ChunkedArray | None = None
+    signs: tuple[str, str] = (".", "")
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """A table of people or companies, and the role of each column."""
 
@@ -111,17 +126,11 @@ class Table:
         """The columns without a role."""
         return self.roles.others(self.frame.columns)
 
-    def numbers(self, name: str) -> numeric.Numbers:
-        """The numbers of a column."""
+    def column(self, name: str) -> "Column":
+        """A column as it came."""
         if self.source is not None and self.source.text is not None:
-            decimal, thousands = self.source.dialect.decimal, self.source.dialect.thousands
-            column = self.source.text[name]
-            numbers = numeric.from_text(name, column, decimal, thousands)
-            if not thousands:
-                texts = pc.utf8_trim_whitespace(column)
-                numeric.refuse_doubtful(name, *numeric.doubtful(texts, decimal), decimal)
-            return numbers
-        return numeric.from_series(name, self.frame[name])
+            return Column(name, self.frame[name], self.source.text[name], self.source.dialect.signs)
+        return Column(name, self.frame[name])
 
     def shown(self, names: Iterable[str]) -> pa.Table:
         """Some columns as people can tell their values apart: the text of a CSV file, or the values themselves."""
@@ -129,11 +138,8 @@ class Table:
             return self.source.text.select(list(names))
         return arrow_of(self.frame.select(list(names)).to_native(), to_look_at=True)
 
-    def replaced(self, common: Mapping[str, CommonValues], labels: Int, exact: bool) -> Any:
-        """The table to release: identifiers gone, each quasi-identifier with its groups' common values."""
-        new = [
-            column_like(self.frame, name, values, labels, keep_type=not exact) for name, values in common.items()
-        ]
+    def replaced(self, new: "Iterable[nw.Series[Any]]") -> Any:
+        """The table to release: identifiers gone, each quasi-identifier with its new column."""
         native = self.frame.with_columns(*new).select(self.kept).to_native()
         # What stands in the metadata of an Arrow table may be about the columns that were dropped.
         return native.replace_schema_metadata(None) if nw.dependencies.is_pyarrow_table(native) else native
@@ -148,18 +154,13 @@ class Table:
             )
 
 
-def warn(message: str) -> None:
-    """A warning that points at the caller of `anonymize`."""
-    warnings.warn(message, ShoalWarning, stacklevel=5)
-
-
 def has_unused_categories(series: "nw.Series[Any]") -> bool:
     """Whether a column of categories has some that none of its records has."""
     native = series.to_native()
     categories = getattr(getattr(native, "cat", None), "categories", None)
     if categories is not None:  # pandas: anything can be a category there, also what Arrow has no type for
         return bool(len(categories) > native.nunique())
-    kind = numeric.arrow_type(series)
+    kind = arrow_type(series)
     if (series.dtype not in (nw.Categorical, nw.Enum)) if kind is None else not pa.types.is_dictionary(kind):
         return False
     values = series.to_arrow()
@@ -294,12 +295,19 @@ def holds_extensions(kind: pa.DataType) -> bool:
     return isinstance(value, pa.BaseExtensionType)
 
 
+def arrow_type(series: "nw.Series[Any]") -> pa.DataType | None:
+    """The Arrow type of a column of an Arrow table, or of a pandas column that stands on Arrow."""
+    native = series.to_native()
+    held = getattr(getattr(native, "dtype", None), "pyarrow_dtype", getattr(native, "type", None))
+    return held if isinstance(held, pa.DataType) else None
+
+
 def type_name(series: "nw.Series[Any]") -> str:
     """The name of a column's type; narwhals has none for decimals in units of tens or hundreds."""
     try:
         return str(series.dtype)
     except ValueError:
-        return str(numeric.arrow_type(series))
+        return str(arrow_type(series))
 
 
 def arrow_column(series: "nw.Series[Any]") -> pa.Array | pa.ChunkedArray:
@@ -326,7 +334,7 @@ def texts(series: "nw.Series[Any]") -> list[str]:
 
 def spelling_of(series: "nw.Series[Any]") -> Callable[[Any], str]:
     """How a column spells a value: floats by the shortest text that reads back to them in their own precision."""
-    kind = numeric.arrow_type(series)
+    kind = arrow_type(series)
     if kind is not None and pa.types.is_dictionary(kind):
         kind = kind.value_type
     name = str(series.dtype if kind is None else kind)
@@ -335,37 +343,6 @@ def spelling_of(series: "nw.Series[Any]") -> Callable[[Any], str]:
     if name in ("Float16", "halffloat"):
         return lambda value: str(np.float16(value))
     return "{:f}".format if name.lower().startswith("decimal") else str
-
-
-def column_like(
-    frame: "nw.DataFrame[Any]", name: str, values: CommonValues, labels: Int, keep_type: bool
-) -> "nw.Series[Any]":
-    """A column with the common value of each record's group, in the kind and dtype of the one it replaces."""
-    native = frame[name].to_native()
-    namespace = frame.__native_namespace__()
-    short = values.native()
-    new: Any
-    if frame.implementation.is_pyarrow():
-        new = arrow_values(values, native.type, keep_type).take(pa.array(labels))
-    elif frame.implementation.is_polars():
-        new = namespace.Series(name, short, dtype=native.dtype if keep_type else None).gather(labels)
-    else:
-        new = namespace.Series(short, name=name, dtype=native.dtype if keep_type else None).take(labels)
-        new.index = native.index
-    column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(name)
-    return column
-
-
-def arrow_values(values: CommonValues, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
-    """Common values in an Arrow type; what a file holds as text becomes numbers, where they fit."""
-    if not keep_type:
-        return pa.chunked_array([pa.array(values.native())])
-    if not is_text(kind):
-        return pa.chunked_array([pa.array(values.native(), type=kind)])
-    try:
-        return pa.chunked_array([pa.array(values.native())])
-    except (pa.ArrowException, OverflowError):  # whole numbers of more than 64 bits
-        return pa.chunked_array([pa.array(values.text(), type=kind)])
 
 
 def is_text(kind: Any) -> bool:

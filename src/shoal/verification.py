@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.cards import Card
+from shoal.cards import counted as grouped_digits
 from shoal.errors import ShoalError
 from shoal.files import Said, read
 from shoal.manifest import written_dialect
@@ -27,9 +29,12 @@ class Verification:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from shoal.report.card import verification_card
-
-        return verification_card(self)
+        figures = [
+            (f"k = {self.k}", "the smallest group"),
+            (grouped_digits(self.n_records), "records"),
+            (grouped_digits(self.n_groups), "groups"),
+        ]
+        return Card(f"Verification: {self.name}", figures).html()
 
     @property
     def k(self) -> int:

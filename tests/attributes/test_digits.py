@@ -18,9 +18,9 @@ from shoal.attributes.digits import (
     digits_asked,
     digits_justified,
     digits_used,
-    total_of,
 )
 from shoal.errors import ShoalError, ShoalWarning
+from shoal.space import total_of
 
 VALUES = {
     "ordinary": st.floats(-1e3, 1e3),
@@ -219,4 +219,4 @@ def test_nothing_is_checked_where_nothing_is_asked():
     assert digits_asked("x", numbers, None) is None
     assert digits_asked("x", numbers, {"y": 2}) is None
     assert digits_asked("x", numbers, 5) == 2
-    assert digits_used({"x": numbers}, {"x": Fraction(1)}, 2, 2, None) == {"x": 1}
+    assert digits_used("x", numbers, Fraction(1), 2, 2, None) == {"x": 1}

@@ -68,10 +68,10 @@ def check_release(case: Case, release: Path) -> dict[str, Any]:
         unit = unit_of(case, column, values, decimal, used.get(called[id(column)]))
         check_kind(case, column, values, decimal)
         check_values(case, column, numbers, groups, unit)
-        if column.kind in ("float", "decimal") and unit and len(groups) == manifest["groups"]:
+        if column.kind in ("float", "decimal") and unit and len(groups) == manifest["figures"]["groups"]["value"]:
             check_digits(case, column, groups, unit)
     check_untouched(case, originals, manifest)
-    check_loss(case, [column for column, _ in quasi], released, manifest["information_loss"])
+    check_loss(case, [column for column, _ in quasi], released, manifest["figures"]["information_loss"]["value"])
     return manifest
 
 
@@ -414,7 +414,7 @@ def rounding(case: Case, column: Column) -> Fraction:
 def check_loss(case: Case, columns: list[Column], released: list[list[Fraction]], stated: float) -> None:
     """The loss that is stated is that of the values as released."""
     sse, sst, blur = Fraction(0), Fraction(0), 0.0
-    weights = case.settings.get("weights", {})
+    weights = case.settings.get("attribute_weights", {})
     names = dict(zip(map(id, case.columns), case.names, strict=True))
     for column, numbers in zip(columns, released, strict=True):
         values = column.values or []

@@ -47,7 +47,9 @@ def ask(rng: Random, case: Case, n: int) -> None:
         if settings["scaling"] in ("robust", "none"):
             case.doubt(f"scaling {settings['scaling']}")
     if rng.random() < 0.15:
-        settings["weights"] = {name: rng.choice([0.5, 2.0, 10.0]) for name in [rng.choice(quasi)] if name}
+        settings["attribute_weights"] = {
+            name: rng.choice([0.5, 2.0, 10.0]) for name in [rng.choice(quasi)] if name
+        }
     if rng.random() < 0.2:
         settings["aggregate"] = rng.choice(["median", "mean"])
     if rng.random() < 0.1:

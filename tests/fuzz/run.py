@@ -63,7 +63,7 @@ def arguments(case: Case) -> list[str]:
     for setting, flag in flags.items():
         if setting in case.settings:
             made += [flag, str(case.settings[setting])]
-    for name, weight in case.settings.get("weights", {}).items():
+    for name, weight in case.settings.get("attribute_weights", {}).items():
         made += ["--weight", f"{name}={weight}"]
     made += ["--exact"] if case.settings.get("exact") else []
     return made + dialect_arguments(case) + case.extras

@@ -12,12 +12,14 @@ from shoal.table import Roles, Table
 
 def loss_of(columns, labels, k=1, weights=None, exact=False):
     table = Table.of(pd.DataFrame(columns), Roles.of(list(columns)))
-    space = Space.of(table, weights=weights)
+    space = Space.of(table, attribute_weights=weights)
     partition = Partition(space.points, labels, k)
     common = space.common_values(partition, exact=exact)
     return (
         information_loss(space, common, partition.labels),
-        table.replaced(common, partition.labels, exact),
+        table.replaced(
+            values.column(table.frame[name], partition.labels, not exact) for name, values in common.items()
+        ),
         partition,
     )
 

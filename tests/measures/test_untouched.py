@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 from shoal.measures import given_away
 from shoal.measures.untouched import (
-    Figure,
+    GivenAway,
     PairTable,
     Strength,
     chosen,
@@ -230,18 +230,18 @@ def test_a_sample_can_be_taken_of_types_that_arrow_cannot_filter():
 
 
 def test_a_warning_names_the_columns_and_the_cure():
-    figure = Figure(("a", "b"), 5, 100, 4, 0, 0, 0)
+    figure = GivenAway(("a", "b"), 5, 100, 4, 0, 0, 0)
     assert warning_of(figure) == (
         "columns without a role are released as they are: 'a', 'b'; 0 of 100 records are unique on these columns alone "
         "and 0 are in groups of fewer than 5; they tell the members of a group apart for whoever knows them and the "
         "quasi-identifiers; make them quasi-identifiers (-q), drop them as identifiers (-i), or say they are "
         "confidential (-c)"
     )
-    figure = Figure(("a",), 5, 100, 9, 3, 4, 7)
+    figure = GivenAway(("a",), 5, 100, 9, 3, 4, 7)
     assert "3 of 100 records are unique on this column alone and 7 are in groups of fewer than 5; it tells" in (
         warning_of(figure)
     )
-    assert not Figure(("a",), 5, 100, 1, 0, 0, 0).gives_away
+    assert not GivenAway(("a",), 5, 100, 1, 0, 0, 0).gives_away
     assert refusal_of(figure).startswith(
         "nothing is released, because columns without a role give too much away: 'a'"
     )

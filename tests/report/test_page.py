@@ -73,7 +73,7 @@ def test_the_report_needs_nothing_else(release, tmp_path):
 def test_names_and_values_are_text_never_markup(tmp_path):
     evil = "<script>alert(1)</script>"
     frame = pd.DataFrame({evil: [1.0, 2.5, 3.0, 9.0], "<b>": [1, 2, 2, 7], "c": ["<i>", evil, "", "&"]})
-    release = shoal.anonymize(frame, 2, [evil, "<b>"], "c", weights={evil: 2})
+    release = shoal.anonymize(frame, 2, [evil, "<b>"], "c", attribute_weights={evil: 2})
     release.write(tmp_path / "<b>.csv")
     html, tags, text = page_of(release, tmp_path)
     assert "<script" not in html

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.attributes import Profile
 from shoal.report import plots
 
 
@@ -19,7 +20,7 @@ def test_every_plot_is_well_formed_and_names_its_columns_as_text():
     matrix = np.eye(3)
     for svg in (
         plots.losses(names, [1.0, 2.0, 0.0]),
-        plots.distributions(names, values, values),
+        plots.distributions([Profile(*each) for each in zip(names, values, values, strict=True)]),
         plots.correlations(names, matrix, matrix),
     ):
         texts = " ".join(parsed(svg).itertext())

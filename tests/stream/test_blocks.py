@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from shoal.attributes.numeric_stream import NumericKept
 from shoal.stream.blocks import Moments, cut
-from shoal.stream.columns import Column
 from shoal.stream.spill import SpillWriter, whole
 
 
 def spill(path, units, floats):
     with SpillWriter(path, [np.int64, np.int64, np.float64], 7) as writer:
         writer.write([np.arange(len(units)), units, floats])
-    column = Column("a", "integer", 1.0, units=True)
+    column = NumericKept("a", 1.0, held="integer", units=True)
     return [column, replace(column, units=False)]
 
 

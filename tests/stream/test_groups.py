@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
+from shoal.attributes.numeric_stream import NumericKept
 from shoal.estimator import Microaggregator
 from shoal.space import Space
-from shoal.stream.columns import Column
 from shoal.stream.groups import Lost, group, read_together, seeded
 from shoal.stream.groups import release as release_block
 from shoal.stream.spill import SpillWriter, whole
@@ -17,7 +17,7 @@ def test_a_block_is_grouped_as_a_table_is(tmp_path):
     with SpillWriter(tmp_path / "block", [np.int64, np.int64]) as writer:
         writer.write([np.arange(40), values])
     attribute = Space.of(Table.of(pa.table({"x": values}), Roles.of("x"))).attributes[0]
-    column = Column("x", "integer", 1.0, units=True, centre=attribute.centre, spread=attribute.spread)
+    column = NumericKept("x", 1.0, held="integer", units=True, centre=attribute.centre, spread=attribute.spread)
     block, labels = tmp_path / "block", tmp_path / "labels"
     done = group(block, 0, labels, [column], shoal.MDAV(k=3), "mean", lambda *_: None)
     lost = release_block(block, labels, tmp_path / "out", [column], 3, "mean", False, 7)

@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -7,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.attributes.numbers import from_column
+from shoal.attributes.numeric_stream import NumericKept, quartiles
 from shoal.errors import ShoalError
 from shoal.files import Said, read
 from shoal.space import Space
-from shoal.stream import scan as scanning
-from shoal.stream.scan import quartiles, scaled, scan, settle
+from shoal.stream.scan import only, scan, settle
 from shoal.stream.source import look
 from shoal.stream.spill import whole
 from shoal.table import Roles, Table
@@ -60,7 +62,8 @@ def test_a_column_in_parts_is_the_column_as_a_whole(tmp_path, parts_of_three, ca
     texts = [text.replace(".", sign) for text in NUMBERS[case]]
     path.write_text("".join(f"{text};{other}\n" for text, other in zip(["x", *texts], "yabcdef", strict=True)))
     (column,), (stored,) = scanned(tmp_path, path, ["x"])[1:]
-    expected = Table.of(read(path), Roles.of("x", "y")).numbers("x")
+    expected = Table.of(read(path), Roles.of("x", "y")).column("x")
+    expected = from_column(expected)
     found = column.numbers(stored)
     assert np.array_equal(found.raw(), expected.raw())
     assert found.unit == expected.unit
@@ -89,7 +92,8 @@ def test_a_column_in_parts_is_the_column_as_a_whole(tmp_path, parts_of_three, ca
 def test_the_same_for_columns_with_types(tmp_path, parts_of_three, values):
     pyarrow.parquet.write_table(pa.table({"x": values}), tmp_path / "in.parquet")
     (column,), (stored,) = scanned(tmp_path, tmp_path / "in.parquet", ["x"])[1:]
-    expected = Table.of(read(tmp_path / "in.parquet"), Roles.of("x")).numbers("x")
+    expected = Table.of(read(tmp_path / "in.parquet"), Roles.of("x")).column("x")
+    expected = from_column(expected)
     found = column.numbers(stored)
     assert np.array_equal(found.raw(), expected.raw())
     order, starts = np.arange(6), np.array([0, 2, 6])
@@ -148,7 +152,7 @@ def test_the_scaling_part_by_part_is_that_of_the_whole(tmp_path, parts_of_three,
     table = Table.of(read(tmp_path / "in.parquet"), Roles.of("x"))
     expected = Space.of(table, scaling).attributes[0]
     for alone in (True, False):
-        made = scaled(column, scaling, tmp_path / "numbers", "q0", alone)
+        made = column.scaled(scaling, partial(only, tmp_path / "numbers", "q0"), alone)
         assert made.is_constant == expected.is_constant
         assert made.centre == pytest.approx(expected.centre, rel=1e-15)
         assert made.spread == pytest.approx(expected.spread, rel=1e-15)
@@ -160,11 +164,11 @@ def test_robust_scaling_without_a_middle_half_is_an_error(tmp_path, parts_of_thr
     pyarrow.parquet.write_table(pa.table({"x": [1, 5, 5, 5, 5, 5, 9]}), tmp_path / "in.parquet")
     _, (column,), _ = scanned(tmp_path, tmp_path / "in.parquet", ["x"])
     with pytest.raises(ShoalError, match="interquartile range is 0"):
-        scaled(column, "robust", tmp_path / "numbers", "q0", False)
+        column.scaled("robust", partial(only, tmp_path / "numbers", "q0"), False)
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=30))
 def test_quartiles_are_those_of_numpy(values):
-    column = scanning.Column("x", "float64", 1.0, ends=(min(values), max(values) or 1.0))
+    column = NumericKept("x", 1.0, held="float64", ends=(min(values), max(values) or 1.0))
     found = quartiles(column, lambda: iter(np.array_split(np.array(values) + 0.0, 2)), len(values))
     assert np.array_equal(found, np.quantile(column.numbers(np.array(values) + 0.0).raw(), [0.25, 0.5, 0.75]))

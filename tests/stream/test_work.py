@@ -3,10 +3,10 @@ import shutil
 
 import pytest
 
+from shoal.attributes.numeric_stream import NumericKept
 from shoal.errors import ShoalError
 from shoal.files import Dialect
 from shoal.stream import work
-from shoal.stream.columns import Column
 from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
 from shoal.stream.work import Work, unfinished
@@ -18,10 +18,10 @@ def source(folder):
 
 def test_work_is_remembered(tmp_path):
     work = Work(tmp_path / "out.csv")
-    column = Column("x", "boolean", 1.0, spelling=("no", "yes"), centre=0.1)
+    column = NumericKept("x", 1.0, held="boolean", spelling=("no", "yes"), centre=0.1)
     with work.locked():
         work.begin({"k": 3}, 5, source(tmp_path))
-        work.save(stage="scanned", blocks=2, columns=work.keep_columns([column]))
+        work.save(stage="scanned", blocks=2, columns=[column.as_dict()])
         (work.folder / "numbers").write_text("")
         work.finish(1, Done(3, 1, 3, 3, [(0.5, -2)], {}), work.folder / "numbers")
         work.finish(0, Lost([0.5], [1.5]), work.folder / "numbers")

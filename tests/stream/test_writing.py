@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
+from shoal.attributes.numeric_stream import NumericKept
 from shoal.errors import ShoalError
 from shoal.files import Dialect
-from shoal.stream.columns import Column
 from shoal.stream.spill import SpillWriter
 from shoal.stream.writing import Formulas, Released, texts_of
 
-COLUMN = Column("x", "float64", 1.0, units=True, decimals=1, origin=-5)
+COLUMN = NumericKept("x", 1.0, held="float64", units=True, decimals=1, origin=-5)
 
 
 def test_blocks_are_put_together_in_the_order_of_the_file(tmp_path):

@@ -1,1 +1,43 @@
-"""Kinds of attributes: how a column is read, its coordinates, the common value of a group, and what is written."""
+"""Kinds of attributes, one class a kind.
+
+A kind knows how a column is read, its coordinates, the common value of a group, its share of the loss, how it is
+written back, what a report shows of it, and what a stream keeps of it.
+
+`base.py` is the seam and the place where kinds are chosen; `numeric.py` is the first entry.
+"""
+
+from shoal.attributes.base import (
+    KINDS,
+    AgainError,
+    Asked,
+    Attribute,
+    Gathering,
+    Kept,
+    Kind,
+    Profile,
+    Squares,
+    Stored,
+    kept_from,
+    kind_of,
+    register,
+)
+from shoal.attributes.common import CommonValues
+from shoal.attributes.numeric import profile_of
+
+__all__ = [
+    "KINDS",
+    "AgainError",
+    "Asked",
+    "Attribute",
+    "CommonValues",
+    "Gathering",
+    "Kept",
+    "Kind",
+    "Profile",
+    "Squares",
+    "Stored",
+    "kept_from",
+    "kind_of",
+    "profile_of",
+    "register",
+]

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attributes.rounding import decimal_text
+from shoal.table import is_text
 
 Float = NDArray[np.float64]
+Int = NDArray[np.int64]
 Kind = Literal["integer", "boolean", "decimal", "float16", "float32", "float64"]
 
 _LONGEST = 18  # a power of ten with more zeros is no int64
@@ -34,6 +38,32 @@ class CommonValues(ABC):
     @abstractmethod
     def text(self, decimal_sign: str = ".") -> list[str]:
         """The values as a text file shows them."""
+
+    def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
+        """The value of each record's group as a column of the kind and dtype of the one that it replaces."""
+        native, short = like.to_native(), self.native()
+        namespace = like.__native_namespace__()
+        new: Any
+        if like.implementation.is_pyarrow():
+            new = self._arrow(native.type, keep_type).take(pa.array(labels))
+        elif like.implementation.is_polars():
+            new = namespace.Series(like.name, short, dtype=native.dtype if keep_type else None).gather(labels)
+        else:
+            new = namespace.Series(short, name=like.name, dtype=native.dtype if keep_type else None).take(labels)
+            new.index = native.index
+        column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(like.name)
+        return column
+
+    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
+        """The values in an Arrow type; what a file holds as text becomes numbers, where they fit."""
+        if not keep_type:
+            return pa.chunked_array([pa.array(self.native())])
+        if not is_text(kind):
+            return pa.chunked_array([pa.array(self.native(), type=kind)])
+        try:
+            return pa.chunked_array([pa.array(self.native())])
+        except (pa.ArrowException, OverflowError):  # whole numbers of more than 64 bits
+            return pa.chunked_array([pa.array(self.text(), type=kind)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,11 @@ groups, pooled over the whole column. There is one number of digits for a column
 group to group would tell which groups are alike.
 """
 
-import warnings
 from collections.abc import Mapping
 from fractions import Fraction
 
-from shoal.attributes.numbers import MOST_DECIMALS, Fixed, Numbers, Squares
-from shoal.errors import ShoalError, ShoalWarning, nearest_name
+from shoal.attributes.numbers import MOST_DECIMALS, Fixed, Numbers
+from shoal.errors import ShoalError, nearest_name, warn
 from shoal.parameters import Whole
 
 Digits = int | Mapping[str, int] | None
@@ -85,33 +84,20 @@ def decimals_above(squared: Fraction) -> int | None:
     return -exponent
 
 
-def total_of(squares: list[Squares]) -> Fraction:
-    """The squares of all blocks together, exactly."""
-    return sum((Fraction(part) * Fraction(4) ** exponent for part, exponent in squares), Fraction(0))
-
-
 def digits_used(
-    columns: Mapping[str, Numbers],
-    squares: Mapping[str, Fraction],
-    records: int,
-    k: int,
-    asked: int | Mapping[str, int] | None,
+    name: str, numbers: Numbers, squares: Fraction, records: int, k: int, asked: int | Mapping[str, int] | None
 ) -> dict[str, int | None]:
-    """The digits of each column that has some to round, or was asked to be; None where it is left alone.
+    """The digits of a column under its name, if it has some to round or was asked to be; None: it is left alone.
 
     More digits than the rule allows are given where they are asked for, with a warning.
     """
-    used: dict[str, int | None] = {}
-    for name, numbers in columns.items():
-        wanted = digits_asked(name, numbers, asked)
-        allowed = digits_justified(numbers, squares[name], records, k)
-        if wanted is not None and allowed is not None and wanted > allowed:
-            warnings.warn(
-                f"column {name!r} is rounded to {wanted} digits, more than the spread inside its groups justifies "
-                f"({allowed}); whoever knows all other members of a group can compute the last one more closely",
-                ShoalWarning,
-                stacklevel=4,
-            )
-        if wanted is not None or allowed is not None or not isinstance(numbers, Fixed):
-            used[name] = allowed if wanted is None else wanted
-    return used
+    wanted = digits_asked(name, numbers, asked)
+    allowed = digits_justified(numbers, squares, records, k)
+    if wanted is not None and allowed is not None and wanted > allowed:
+        warn(
+            f"column {name!r} is rounded to {wanted} digits, more than the spread inside its groups justifies "
+            f"({allowed}); whoever knows all other members of a group can compute the last one more closely"
+        )
+    if wanted is None and allowed is None and isinstance(numbers, Fixed):
+        return {}
+    return {name: allowed if wanted is None else wanted}

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.numbers import Fixed, Numbers
-from shoal.errors import warn_of_all
 from shoal.files.words import numbering_words, parts_of
 
 Int = NDArray[np.int64]
@@ -144,9 +143,10 @@ class Shown:
         return cls(tally, values.astype(np.int64 if fits else object), True, width=part.width)
 
 
-def warn_of_quantities(found: Iterable[tuple[str, Finding | None]]) -> list[str]:
-    """Say which quasi-identifiers do not look like quantities, and return what was said."""
-    return warn_of_all(f"quasi-identifier {name!r} {f.reason}; {f.cure}" for name, f in found if f is not None)
+def warning_of(name: str, parts: Iterable[Numbers]) -> str | None:
+    """Why a quasi-identifier does not look like a quantity and what to do about it, or None."""
+    found = finding_of(name, parts)
+    return None if found is None else f"quasi-identifier {name!r} {found.reason}; {found.cure}"
 
 
 def finding_of(name: str, parts: Iterable[Numbers]) -> Finding | None:

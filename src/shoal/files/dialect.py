@@ -9,11 +9,11 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from shoal.attributes.numbers import number_pattern
 from shoal.errors import ShoalError, some
+from shoal.files.spelling import number_pattern
 from shoal.files.words import GAPS
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -111,6 +111,11 @@ class Said:
                 raise ShoalError(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.names is not None:
             object.__setattr__(self, "names", checked_names(self.names))
+
+    @classmethod
+    def names_of(cls) -> list[str]:
+        """All that can be said."""
+        return [each.name for each in fields(cls)]
 
     def given(self) -> dict[str, Any]:
         """What was said."""

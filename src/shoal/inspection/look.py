@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.attributes.quantities import MOST
+from shoal.cards import Card, counted
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.files import Dialect, Said, Source, read
 from shoal.files.arrays import shown
@@ -22,6 +23,7 @@ from shoal.files.batches import batches
 from shoal.inspection.profiles import ColumnProfile, Profiler
 from shoal.inspection.suggestions import Role
 from shoal.privacy import k_anonymity
+from shoal.progress import quietly
 from shoal.stream.counting import count
 from shoal.stream.memory import BASE, FLOOR, bytes_of
 from shoal.stream.source import Input, look
@@ -42,9 +44,28 @@ class Inspection:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from shoal.report.card import inspection_card
-
-        return inspection_card(self)
+        figures = [(counted(self.records), "records"), (counted(len(self.columns)), "columns")]
+        if self.unique is not None:
+            figures.append((counted(self.unique), "unique on the suggested quasi-identifiers"))
+        rows = [
+            (
+                column.name,
+                column.type,
+                "" if column.low is None else f"{column.low} to {column.high}",
+                f"{'more than ' if column.more else ''}{counted(column.distinct)}",
+                counted(column.missing) if column.missing else "",
+                column.role,
+                column.reason,
+            )
+            for column in self.columns
+        ]
+        return Card(
+            "Inspection",
+            figures,
+            header=("column", "type", "range", "distinct", "missing", "suggested role", "why"),
+            rows=rows,
+            notes=["For the owner of the table: the ranges are original values. You decide on the roles."],
+        ).html()
 
     def suggested(self, role: Role) -> list[str]:
         """The columns that a role is suggested for."""
@@ -151,10 +172,6 @@ class Counted:
 def to_count(columns: tuple[ColumnProfile, ...]) -> list[str]:
     """The columns on which records may be unique."""
     return [column.name for column in columns if column.role == "quasi-identifier"]
-
-
-def quietly(done: int, total: int) -> None:
-    """Nobody is told how far it is."""
 
 
 def profiles(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes.common import CommonValues
+from shoal.attributes import CommonValues
 from shoal.space import Space
 
 Int = NDArray[np.int64]

@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attributes.numbers import number_pattern, pointed
 from shoal.errors import some
+from shoal.files.spelling import number_pattern, pointed
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
 
 Hashes = NDArray[np.uint64]
@@ -99,7 +99,7 @@ class Dependency:
 
 
 @dataclass(frozen=True)
-class Figure:
+class GivenAway:
     """What some columns give away together."""
 
     columns: tuple[str, ...]
@@ -150,13 +150,13 @@ class Figure:
         }
 
 
-def warning_of(figure: Figure) -> str:
+def warning_of(figure: GivenAway) -> str:
     """What the owner should know of columns without a role."""
     said = f"{listed(figure)}; {said_of(figure)}; {cure_of(figure)}"
     return f"columns without a role are released as they are: {said}"
 
 
-def refusal_of(figure: Figure) -> str:
+def refusal_of(figure: GivenAway) -> str:
     """The same for an owner who is strict."""
     return (
         f"nothing is released, because columns without a role give too much away: {listed(figure)}; "
@@ -164,12 +164,12 @@ def refusal_of(figure: Figure) -> str:
     )
 
 
-def listed(figure: Figure) -> str:
+def listed(figure: GivenAway) -> str:
     """The first few columns."""
     return some(map(repr, figure.columns), 10)
 
 
-def said_of(figure: Figure) -> str:
+def said_of(figure: GivenAway) -> str:
     """What columns without a role give away, alone and beside the quasi-identifiers."""
     beside = "they tell the members of a group apart for whoever knows them and the quasi-identifiers"
     if len(figure.columns) == 1:
@@ -177,7 +177,7 @@ def said_of(figure: Figure) -> str:
     return "; ".join([*figure.says(), *([beside] if figure.groups > 1 else [])])
 
 
-def cure_of(figure: Figure) -> str:
+def cure_of(figure: GivenAway) -> str:
     """What can be done about columns without a role."""
     if len(figure.columns) == 1:
         return "make it a quasi-identifier (-q), drop it as an identifier (-i), or say it is confidential (-c)"
@@ -188,8 +188,8 @@ def cure_of(figure: Figure) -> str:
 class Untouched:
     """What the columns without a role give away, and what the confidential ones do; None where there are none."""
 
-    others: Figure | None = None
-    confidential: Figure | None = None
+    others: GivenAway | None = None
+    confidential: GivenAway | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON takes it."""
@@ -247,7 +247,7 @@ def groups_of(others: Sequence[str], confidential: Sequence[str]) -> dict[str, S
     return {name: listed for name, listed in both.items() if listed}
 
 
-def counted(counter: Tally, columns: Sequence[str], k: int) -> Figure:
+def counted(counter: Tally, columns: Sequence[str], k: int) -> GivenAway:
     """The figure of some columns as far as counting goes."""
     records = groups = unique = groups_below = records_below = 0
     for sizes in counter.sizes():
@@ -257,7 +257,7 @@ def counted(counter: Tally, columns: Sequence[str], k: int) -> Figure:
         unique += int((sizes == 1).sum())
         groups_below += len(small)
         records_below += int(small.sum())
-    return Figure(tuple(columns), k, records, groups, unique, groups_below, records_below)
+    return GivenAway(tuple(columns), k, records, groups, unique, groups_below, records_below)
 
 
 # Hashes of values.
@@ -339,7 +339,7 @@ class Look:
     is_whole: bool  # the sample is all records
     codes: dict[str, Int] = field(default_factory=dict)
 
-    def figure(self, figure: Figure, extra: Sequence[str]) -> Figure:
+    def figure(self, figure: GivenAway, extra: Sequence[str]) -> GivenAway:
         """The figure with the dependencies and the relations of the sample; `extra` columns may help in these."""
         pairs, unseen = self._pairs(figure.columns)
         told = {(u, q): strength(self._codes(u), self._codes(q)) for u, q in pairs}
@@ -467,7 +467,7 @@ def strength_of(column: Int, quasi: Int, often: Int) -> Strength:
 # All records, where the sample is not all of them.
 
 
-def checked(parts: Parts, figures: dict[str, Figure], signs: Signs) -> dict[str, Figure]:
+def checked(parts: Parts, figures: dict[str, GivenAway], signs: Signs) -> dict[str, GivenAway]:
     """The figures with those dependencies and relations of the sample that hold in all records."""
     pairs = [(d.column, d.quasi_identifier) for figure in figures.values() for d in figure.dependencies]
     told: dict[tuple[str, str], Strength | None] = {}
@@ -498,8 +498,8 @@ def check(
 
 
 def settled(
-    figure: Figure, told: dict[tuple[str, str], "Strength | None"], truths: dict[Relation, list[int]]
-) -> Figure:
+    figure: GivenAway, told: dict[tuple[str, str], "Strength | None"], truths: dict[Relation, list[int]]
+) -> GivenAway:
     """A figure with what is true of all records."""
     dependencies, unseen = [], list(figure.unseen)
     for found in figure.dependencies:

@@ -93,6 +93,10 @@ class Genetic(Microaggregator):
         self.mutation = mutation
         self.random_state = random_state
 
+    @property
+    def _draws(self) -> bool:
+        return True
+
     def _group(self, X: Float, progress: Progress | None) -> Int:
         n, size = len(X), max(self.block, 2 * self.k)
         blocks = MDAV(k=size)._group(X, None) if n > size else np.zeros(n, np.int64)

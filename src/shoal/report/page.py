@@ -1,99 +1,136 @@
-"""The report's page: figures from a release, put into the template."""
+"""The report's page: figures and columns of a release, put into the template."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import ShoalError, some
+from shoal.attributes import CommonValues, Profile, profile_of
+from shoal.errors import some
+from shoal.measures import Figure, InformationLoss, verified
+from shoal.partition import Partition
 from shoal.report import plots
-from shoal.report.templates import template
-from shoal.space import NumericAttribute
-
-if TYPE_CHECKING:
-    from shoal.release import Release
+from shoal.settings import Settings
+from shoal.space import Space
+from shoal.table import Table
+from shoal.templates import template
 
 Float = NDArray[np.float64]
 
 MOST_PLOTS = 30  # columns that are drawn one by one: a page with hundreds helps nobody
 
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """A numeric column before and after."""
+class Reported(Protocol):
+    """What a report is made from: a release."""
 
-    name: str
-    before: Float
-    after: Float
+    @property
+    def space(self) -> Space:
+        """The quasi-identifiers."""
 
-    def figures(self) -> list[tuple[str, str, str]]:
-        """Some statistics, before and after."""
-        functions: dict[str, Any] = {
-            "mean": np.mean,
-            "standard deviation": np.std,
-            "lowest": np.min,
-            "highest": np.max,
-        }
-        with np.errstate(over="ignore"):  # the largest doubles have no standard deviation
-            return [
-                (label, number(float(function(self.before))), number(float(function(self.after))))
-                for label, function in functions.items()
-            ]
+    @property
+    def partition(self) -> Partition:
+        """The groups."""
+
+    @property
+    def original(self) -> Table:
+        """The table as it came."""
+
+    @property
+    def common(self) -> Mapping[str, CommonValues]:
+        """The released values of the groups."""
+
+    @property
+    def loss(self) -> InformationLoss:
+        """What was lost."""
+
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """All figures."""
+
+    @property
+    def settings(self) -> Settings:
+        """All that was asked for."""
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What was done."""
+
+    @property
+    def verified_k(self) -> int:
+        """The smallest group of the released table."""
 
 
-def render(release: "Release") -> str:
+def statistics(column: Profile) -> list[tuple[str, str, str]]:
+    """Some statistics, before and after."""
+    functions: dict[str, Any] = {
+        "mean": np.mean,
+        "standard deviation": np.std,
+        "lowest": np.min,
+        "highest": np.max,
+    }
+    with np.errstate(over="ignore"):  # the largest doubles have no standard deviation
+        return [
+            (label, number(float(function(column.before))), number(float(function(column.after))))
+            for label, function in functions.items()
+        ]
+
+
+def render(release: Reported) -> str:
     """The report of a release as HTML; everything that came with the table is text, never markup."""
     attributes = quasi_columns(release)
     drawn = attributes[:MOST_PLOTS]
-    related = [*attributes, *confidential_columns(release)]
-    varying = [column for column in related if column.before.min() < column.before.max()][:MOST_PLOTS]
+    varying = varying_columns([*attributes, *confidential_columns(release)])[:MOST_PLOTS]
     losses = list(release.loss.attributes)
     if len(losses) > MOST_PLOTS:
         losses = sorted(losses, key=lambda part: -part.percent)[:MOST_PLOTS]
-    return template("page.html", number=number).render(
-        release=release,
+    return template("report/page.html", number=number, statistics=statistics).render(
         manifest=release.manifest,
         roles=release.original.roles,
         constant=release.space.constant,
-        sizes=release.partition.sizes,
+        figures=shown_figures(release),
+        left=[figure for figure in release.figures if figure.topic == "risk" and "columns" in figure.details],
         attributes=attributes,
+        measured=[column for column in attributes if not column.levels],
         drawn=drawn,
-        settings=settings_of(release.manifest),
+        settings=settings_of(release),
         spectrum_plot=spectrum_plot(release.manifest["method"]),
         sizes_plot=plots.group_sizes(release.partition.sizes, release.partition.k),
         losses_plot=plots.losses([part.name for part in losses], [part.percent for part in losses]),
         losses=losses,
-        distributions_plot=plots.distributions(
-            [c.name for c in drawn], [c.before for c in drawn], [c.after for c in drawn]
-        ),
+        distributions_plot=plots.distributions(drawn),
         correlations_plot=correlation_plot(varying),
         largest_change=largest_change(varying),
     )
 
 
-def quasi_columns(release: "Release") -> list[Column]:
+def shown_figures(release: Reported) -> list[Figure]:
+    """The figures at the head of the page, the k that was counted first."""
+    output, k = release.manifest["output"], release.partition.k
+    where = "the bytes of the file" if output else "the released table"
+    counted = verified(output["verified_k"] if output else release.verified_k, k, where)
+    rest = [figure for figure in release.figures if figure.name != counted.name and figure.shown]
+    return [counted, *sorted(rest, key=lambda figure: figure.topic != "utility")]
+
+
+def quasi_columns(release: Reported) -> list[Profile]:
     """The quasi-identifiers, in the units of the table."""
-    return [
-        Column(a.name, a.numbers.floats(), release.common[a.name].floats()[release.labels])
-        for a in release.space.attributes
-        if isinstance(a, NumericAttribute)
-    ]
+    labels = release.partition.labels
+    return [each.profile(release.common[each.name], labels) for each in release.space.attributes]
 
 
-def confidential_columns(release: "Release") -> list[Column]:
-    """The confidential columns that are numbers: how they go with the others is what people analyse."""
-    columns = []
-    for name in release.original.roles.confidential:
-        try:
-            values = release.original.numbers(name).floats()
-        except ShoalError:  # text, or missing values
-            continue
-        columns.append(Column(name, values, values))
-    return columns
+def confidential_columns(release: Reported) -> list[Profile]:
+    """The confidential columns that can be correlated: how they go with the others is what people analyse."""
+    found = (profile_of(release.original.column(name)) for name in release.original.roles.confidential)
+    return [profile for profile in found if profile is not None]
 
 
-def correlation_matrices(columns: list[Column]) -> tuple[Float, Float]:
+def varying_columns(columns: list[Profile]) -> list[Profile]:
+    """Those that have a correlation with others."""
+    return [column for column in columns if not column.levels and column.before.min() < column.before.max()]
+
+
+def correlation_matrices(columns: list[Profile]) -> tuple[Float, Float]:
     """Correlations before and after; 0 with a column that a release made constant."""
     scales = [np.abs(column.before).max() for column in columns]  # so that no square overflows
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -102,14 +139,14 @@ def correlation_matrices(columns: list[Column]) -> tuple[Float, Float]:
     return np.nan_to_num(before), np.nan_to_num(after)
 
 
-def correlation_plot(columns: list[Column]) -> str | None:
+def correlation_plot(columns: list[Profile]) -> str | None:
     """The plot of correlations, if there are two columns to correlate."""
     if len(columns) < 2:
         return None
     return plots.correlations([c.name for c in columns], *correlation_matrices(columns))
 
 
-def largest_change(columns: list[Column]) -> tuple[str, str, float, float] | None:
+def largest_change(columns: list[Profile]) -> tuple[str, str, float, float] | None:
     """The pair of columns whose correlation changed most, with both values."""
     if len(columns) < 2:
         return None
@@ -133,24 +170,16 @@ def method_text(method: dict[str, Any]) -> str:
     return f"{method['name']}({', '.join(parameters)})"
 
 
-def settings_of(manifest: dict[str, Any]) -> list[tuple[str, str]]:
+def settings_of(release: Reported) -> list[tuple[str, str]]:
     """What was done, a line each."""
-    lines = [
-        ("method", method_text(manifest["method"])),
-        ("scaling", manifest["scaling"]),
-        ("common value", manifest["aggregate"] + (", not rounded" if manifest["exact"] else "")),
-    ]
+    manifest = release.manifest
+    lines = [("method", method_text(manifest["method"])), *release.settings.lines()]
     if used := manifest["digits"]["used"]:
         listed = some((f"{name}: {shown_digits(digits)}" for name, digits in used.items()), MOST_PLOTS)
         lines.append(("decimals", listed))
     if "chosen" in manifest["method"]:
         lines.append(("chosen", f"{manifest['method']['chosen']['name']}: {manifest['method']['reason']}"))
-    if "certificate" in manifest:
-        lines.append(("certificate", manifest["certificate"]["says"]))
-    if manifest["weights"]:
-        lines.append(("weights", ", ".join(f"{key} × {value:g}" for key, value in manifest["weights"].items())))
-    if manifest["random_state"] is not None:
-        lines.append(("seed", str(manifest["random_state"])))
+    lines += [(figure.label, figure.details["says"]) for figure in release.figures if figure.name == "certificate"]
     source = manifest["input"]
     lines.append(("input", f"{source.get('name') or source['kind']}, SHA-256 {source['sha256']}"))
     if manifest["output"]:

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from shoal.attributes import Profile
+
 Float = NDArray[np.float64]
 
 BEFORE, AFTER, INK = "#9aa5b1", "#0f766e", "#1f2933"
@@ -93,34 +95,41 @@ def spectrum(variances: Float, kept: int) -> str:
         return svg(figure)
 
 
-def distributions(names: Sequence[str], before: Sequence[Float], after: Sequence[Float]) -> str:
+def distributions(columns: Sequence[Profile]) -> str:
     """Each attribute before and after, on the same bins."""
-    columns = min(3, len(names))
-    rows = -(-len(names) // columns)
+    across = min(3, len(columns))
+    rows = -(-len(columns) // across)
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(3.1 * columns, 2.0 * rows), layout="constrained")
-        grid = figure.subplots(rows, columns, squeeze=False)
-        for axes, name, original, released in zip(grid.flat, names, before, after, strict=False):
-            distribution(axes, name, original, released)
-        for axes in grid.flat[len(names) :]:
+        figure = Figure(figsize=(3.1 * across, 2.0 * rows), layout="constrained")
+        grid = figure.subplots(rows, across, squeeze=False)
+        for axes, column in zip(grid.flat, columns, strict=False):
+            distribution(axes, column)
+        for axes in grid.flat[len(columns) :]:
             axes.set_visible(False)
         if grid[0, 0].has_data():
             grid[0, 0].legend(fontsize=8, frameon=False)
         return svg(figure)
 
 
-def distribution(axes: Axes, name: str, original: Float, released: Float) -> None:
-    """One attribute: filled before, a line after."""
-    if np.abs(original).max() < _WIDEST:
+def distribution(axes: Axes, column: Profile) -> None:
+    """One attribute: filled before, a line after; a bar for each category where it has categories."""
+    original, released = column.before, column.after
+    if column.levels:
+        edges = (np.arange(len(column.levels) + 1) - 0.5).tolist()
+        axes.set_xticks(range(len(column.levels)), [shortened(level, 12) for level in column.levels])
+    elif np.abs(original).max() < _WIDEST:
         edges = bin_edges(original, released).tolist()
+    else:
+        edges = []
+        axes.set_xlabel("too wide to draw")
+    if edges:
         axes.hist(original, bins=edges, color=BEFORE, alpha=0.55, label="before")
         axes.hist(released, bins=edges, histtype="step", color=AFTER, linewidth=1.4, label="after")
-    else:
-        axes.set_xlabel("too wide to draw")
-    axes.set_title(shortened(name), loc="left")
+    axes.set_title(shortened(column.name), loc="left")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.locator_params(axis="x", nbins=5)
+    if not column.levels:
+        axes.locator_params(axis="x", nbins=5)
 
 
 def bin_edges(original: Float, released: Float) -> Float:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.attributes import Kept
+from shoal.attributes.ranks import key_at, keys_of
 from shoal.parameters import Progress
-from shoal.stream.columns import Column
-from shoal.stream.ranks import key_at, keys_of
 from shoal.stream.spill import ROW, SpillWriter, names_of, spilled
 
 Float = NDArray[np.float64]
@@ -62,13 +62,11 @@ class Node:
 class Cutter:
     """Cuts a spilled table into blocks."""
 
-    def __init__(self, columns: Sequence[Column], folder: Path, work: int, progress: Progress) -> None:
+    def __init__(self, columns: Sequence[Kept], folder: Path, work: int, progress: Progress) -> None:
         self._names = names_of(len(columns))
-        self._kinds = [np.dtype(np.int64), *(np.dtype(np.int64 if c.units else np.float64) for c in columns)]
+        self._kinds = [np.dtype(np.int64), *(column.dtype for column in columns)]
         self._columns = columns
-        self._scales = np.array(
-            [0.0 if c.is_constant else c.weight / (c.spread * (c.step if c.units else 1)) ** 2 for c in columns]
-        )
+        self._scales = np.array([column.stretch for column in columns])
         self._folder, self._work, self._progress = folder, work, progress
         self._done = self._made = 0
 
@@ -80,11 +78,8 @@ class Cutter:
         return Node(path, moments.count, moments)
 
     def _raw(self, stored: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Numbers that can be squared: floats near the ends of their range are scaled as their spread was."""
-        return [
-            values if column.units or not len(values) else column.numbers(values).raw()
-            for column, values in zip(self._columns, stored, strict=True)
-        ]
+        """Numbers that can be squared."""
+        return [column.along(values) for column, values in zip(self._columns, stored, strict=True)]
 
     def blocks(self, node: Node, wanted: int) -> Iterator[Path]:
         """So many blocks, from left to right."""
@@ -136,7 +131,7 @@ def one(path: Path, name: str) -> Iterator[NDArray[Any]]:
         yield values
 
 
-def cut(path: Path, blocks: int, columns: Sequence[Column], folder: Path, progress: Progress) -> list[Path]:
+def cut(path: Path, blocks: int, columns: Sequence[Kept], folder: Path, progress: Progress) -> list[Path]:
     """Cut a spilled table into blocks in a folder; the table itself stays."""
     records = sum(len(rows) for (rows,) in spilled(path, [ROW]))
     cutter = Cutter(columns, folder, records * max(1, ceil(log2(blocks))), progress)

@@ -5,19 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shoal.attributes.numbers import Aggregate, Squares
+from shoal.attributes import Kept, Squares
+from shoal.catalogue import described
 from shoal.errors import ShoalWarning
-from shoal.estimator import Microaggregator, Progress
-from shoal.manifest import Manifest, described
+from shoal.estimator import Microaggregator
+from shoal.grouping import grouped
 from shoal.measures import information_loss
+from shoal.parameters import Aggregate, Progress
 from shoal.partition import Partition
-from shoal.space import Space, points_of
-from shoal.stream.columns import Column
+from shoal.space import Space
 from shoal.stream.spill import SpillWriter, names_of, whole
 from shoal.wrapper import Wrapper
 
@@ -33,7 +35,7 @@ class Done:
     smallest: int
     largest: int
     squares: list[Squares]  # inside its groups, for each quasi-identifier
-    said: Manifest  # by the fitted method, beside its name and parameters
+    said: dict[str, Any]  # by the fitted method, beside its name and parameters
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def group(
     block: Path,
     number: int,
     target: Path,
-    columns: Sequence[Column],
+    columns: Sequence[Kept],
     model: Microaggregator,
     aggregate: Aggregate,
     progress: Progress,
@@ -60,10 +62,10 @@ def group(
     _, space = space_of(block, columns)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted: ", ShoalWarning)
-        fitted = seeded(model, number).fit(space.points, progress=progress)
+        fitted = seeded(model, number)
+        partition = grouped(fitted, space.points, progress=progress)
     if getattr(fitted, "interrupted_", False):  # gone on with, the block must give the same bytes
         raise KeyboardInterrupt
-    partition = fitted.partition_
     with target.open("wb") as file:
         np.save(file, partition.labels.astype(np.int32))
     squares = space.squares(partition, aggregate)
@@ -81,7 +83,7 @@ def release(
     block: Path,
     labels: Path,
     target: Path,
-    columns: Sequence[Column],
+    columns: Sequence[Kept],
     k: int,
     aggregate: Aggregate,
     exact: bool,
@@ -100,11 +102,11 @@ def release(
     return Lost([part.sse for part in loss.attributes], [part.sst for part in loss.attributes])
 
 
-def space_of(block: Path, columns: Sequence[Column]) -> tuple[NDArray[np.int64], Space]:
+def space_of(block: Path, columns: Sequence[Kept]) -> tuple[NDArray[np.int64], Space]:
     """The rows of a block in the input, and its points."""
     rows, *stored = whole(block, names_of(len(columns)))
     attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
-    return rows, Space(attributes, points_of(attributes, len(rows)))
+    return rows, Space.around(attributes, len(rows))
 
 
 def read_together(blocks: int, m: int) -> int:

@@ -3,32 +3,36 @@
 import errno
 import json
 import os
-from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from math import fsum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from shoal.attributes.digits import Digits, checked_digits, digits_asked, digits_used, total_of
-from shoal.attributes.numbers import Aggregate, Numbers
-from shoal.attributes.quantities import finding_of, warn_of_quantities
-from shoal.errors import ShoalError, warn_of_all
-from shoal.estimator import Microaggregator, Progress
+from shoal.attributes import Kept
+from shoal.errors import ShoalError, nearest_name, warn_of_all
 from shoal.files import Dialect, Format, Said, format_of, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
-from shoal.manifest import Manifest, described, described_release, file_of
-from shoal.measures import InformationLoss, Untouched, given_away
-from shoal.measures.loss import AttributeLoss
-from shoal.parameters import Flag, Maybe, Seed, Whole
-from shoal.pipeline import anonymize, check_k, checked_method, give_seed, heed, settings_of, warn_of
+from shoal.manifest import Manifest, file_of, manifest_of
+from shoal.measures import (
+    AttributeLoss,
+    Figure,
+    InformationLoss,
+    Known,
+    Untouched,
+    figures_of,
+    given_away,
+    verified,
+)
+from shoal.parameters import Maybe, Progress, Whole
+from shoal.pipeline import heed, released, warn_of
 from shoal.privacy import Anonymity
-from shoal.release import dialect_for, other_records, refuse_small
-from shoal.space import Scaling, checked_scaling, checked_weights
+from shoal.progress import check_progress, shown_progress
+from shoal.release import card_of, dialect_for, other_records, refuse_small
+from shoal.settings import Settings, check_k
+from shoal.space import checked_weights, digits_of
 from shoal.stream.blocks import cut
-from shoal.stream.columns import Column
 from shoal.stream.counting import Buckets, count
 from shoal.stream.groups import Done, Lost, group, read_together, release
 from shoal.stream.memory import (
@@ -42,7 +46,7 @@ from shoal.stream.memory import (
     size_in_memory,
 )
 from shoal.stream.passes import Passes
-from shoal.stream.scan import only, scaled, scan, settle
+from shoal.stream.scan import only, scan, settle
 from shoal.stream.source import Input, hash_of, look, stamp
 from shoal.stream.spill import names_of, opened
 from shoal.stream.work import Work
@@ -59,6 +63,7 @@ class FileRelease:
     path : the released file
     manifest : what was done, as a dictionary; it stands beside the file too
     loss : the information loss in all and for each quasi-identifier
+    figures : everything that is said about the release in numbers
     n_records, n_groups : how many there are
     sizes : the sizes of the smallest and of the largest group
     verified_k : the smallest number of records that share their quasi-identifiers, counted on the bytes
@@ -68,6 +73,7 @@ class FileRelease:
     path: Path
     manifest: Manifest
     loss: InformationLoss
+    figures: tuple[Figure, ...]
     n_records: int
     n_groups: int
     sizes: tuple[int, int]
@@ -82,9 +88,12 @@ class FileRelease:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from shoal.report.card import file_card
-
-        return file_card(self)
+        found = verified(self.verified_k, self.manifest["k"], "the bytes of the file")
+        steps = [
+            ("release.path", "is where it stands"),
+            ("release.manifest", "is for the owner of the table: it could help somebody confirm a guess"),
+        ]
+        return card_of(f"Release: {self.path.name}", [found, *self.figures], self.manifest, self.loss, steps)
 
     @property
     def information_loss(self) -> float:
@@ -100,19 +109,11 @@ def anonymize_file(
     confidential: Names = None,
     identifiers: Names = None,
     *,
-    method: str | Microaggregator = "auto",
-    scaling: Scaling = "zscore",
-    weights: Mapping[str, float] | None = None,
-    aggregate: Aggregate = "mean",
-    exact: bool = False,
-    digits: Digits = None,
-    random_state: int | None = None,
-    strict: bool = False,
     memory: str | int | None = None,
     blocks: int | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
-    **dialect: Any,
+    **given: Any,
 ) -> FileRelease:
     """Hide every record of a file in a group of at least k, and write the release to another file.
 
@@ -125,8 +126,7 @@ def anonymize_file(
     ----------
     path, output : paths of CSV, Parquet or Arrow files
         What comes in, and where the release goes; its manifest is written beside it.
-    k, quasi_identifiers, confidential, identifiers, method, scaling, weights, aggregate, exact, digits,
-    random_state, strict
+    k, quasi_identifiers, confidential, identifiers
         As for `anonymize`.
     memory : str or int
         The most memory to use, such as "1GB"; 4 GB by default, and 512 MB at least. Whether the table is streamed
@@ -138,37 +138,43 @@ def anonymize_file(
     progress : bool or callable
         True shows a bar in a terminal or a notebook; a function is called now and then with (work done, work in
         all), in bytes of the input over all passes.
-    delimiter, quote, encoding, decimal, thousands : str
-        How a CSV file is written; detected where not given.
-    header : bool
-        Whether its first line names the columns; where that is not clear, it must be said.
-    names : list of str
-        What to call its columns; without a header they are column1, column2 ...
-    number_names : bool
-        Give columns of the same name a number: zip, zip_2.
+    given
+        Every other setting of `anonymize` by its name; and what is known about a CSV file: delimiter, quote,
+        encoding, decimal and thousands are text, header says whether its first line names the columns, names is
+        what to call them, number_names gives columns of the same name a number. The rest is detected.
     """
-    from shoal.terminal import check_progress, shown_progress
-
     check_progress(progress)
+    options = Settings.options()
+    dialect = {name: value for name, value in given.items() if name not in (*options, "method")}
+    if odd := [name for name in dialect if name not in Said.names_of()]:
+        known = ["method", *options, *Said.names_of()]
+        raise ShoalError(f"there is no option {odd[0]!r}{nearest_name(odd[0], known)}")
+    asked = {name: value for name, value in given.items() if name not in dialect}
+    settings = Settings.of(k, quasi_identifiers, confidential, identifiers, **asked)
+    return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress)
+
+
+def released_file(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    settings: Settings,
+    said: Said,
+    memory: str | int | None = None,
+    blocks: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | bool | None = None,
+) -> FileRelease:
+    """The same for settings that were checked."""
     source, target = Path(path), Path(output)
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
-    Flag().check("strict", strict)
-    said = Said(**dialect)
-    model = checked_method(method, k, aggregate, exact)
-    seed = Seed().check("random_state", random_state)
-    roles = Roles.of(quasi_identifiers, confidential, identifiers)
-    asked = checked_digits(digits, roles.quasi_identifiers, exact)
     format_of(target)
     if source.exists() and target.exists() and target.samefile(source):
         raise ShoalError(f"{target} is the input; choose another name for what is written")
     Work(target).sweep(overwrite)
     if blocks is None and fits(source, target, limit):
-        given: dict[str, Any] = {"scaling": scaling, "weights": weights, "aggregate": aggregate, "exact": exact}
-        given |= {"digits": asked, "random_state": seed, "strict": strict, "progress": progress}
-        return in_memory(source, target, model, roles, said, overwrite, given)
-    settings = settings_of(checked_scaling(scaling), weights, aggregate, exact, asked, seed, strict)
-    stream = Stream(source.resolve(), target, model, roles, settings, said, memory, limit, blocks)
+        return in_memory(source, target, settings, said, overwrite, progress)
+    stream = Stream(source.resolve(), target, settings, said, memory, limit, blocks)
     with shown_progress(progress, "anonymizing") as report:
         return stream.run(overwrite, report)
 
@@ -180,24 +186,19 @@ def fits(source: Path, target: Path, limit: int) -> bool:
 
 
 def in_memory(
-    source: Path,
-    target: Path,
-    model: Microaggregator,
-    roles: Roles,
-    said: Said,
-    overwrite: bool,
-    settings: dict[str, Any],
+    source: Path, target: Path, settings: Settings, said: Said, overwrite: bool, progress: Progress | bool | None
 ) -> FileRelease:
     """The same for a table that fits into memory."""
     check_target(target, overwrite)
     check_room(source)
-    made = anonymize(read(source, **said.given()), method=model, **asdict(roles), **settings)
+    made = released(read(source, **said.given()), settings, progress)
     verification = made.write(target, overwrite)
     sizes = made.partition.sizes
     return FileRelease(
         target,
         made.manifest,
         made.loss,
+        made.figures,
         len(made.original),
         len(sizes),
         (int(sizes.min()), int(sizes.max())),
@@ -212,13 +213,22 @@ class Stream:
 
     source: Path
     target: Path
-    model: Microaggregator
-    roles: Roles
-    settings: dict[str, Any]
+    settings: Settings
     said: Said
     memory: str | int | None
     limit: int
     asked: int | None
+    digits: dict[str, int | None] = field(default_factory=dict)  # that values leave with
+
+    @property
+    def roles(self) -> Roles:
+        """The role of each column."""
+        return self.settings.roles
+
+    @property
+    def k(self) -> int:
+        """The least number of records in a group."""
+        return self.settings.k
 
     def run(self, overwrite: bool, progress: Progress | None) -> FileRelease:
         """All passes, or those that an earlier run has left."""
@@ -259,7 +269,8 @@ class Stream:
         columns = self._rounded(work, done)
         lost = self._release(work, columns, passes)
         if work.stage == "moving" and (written := self._written(work)):
-            return self._made(written, done, loss_of(columns, lost))
+            loss = loss_of(columns, lost)
+            return self._made(written, done, loss, self._figures(work.state, done, loss))
         return self._write(work, source, columns, done, lost, passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Input:
@@ -269,8 +280,7 @@ class Stream:
         if state and state["settings"] == wanted:
             known = Input.from_dict(state["input"])
             if known.is_unchanged():
-                give_seed(self.model, state["seed"])
-                self.settings["random_state"] = state["seed"]
+                self.settings = self.settings.seeded(state["seed"])
                 return known
             found = look(self.source, self.said, passes.begin("look"))
             if found.sha256 == known.sha256:
@@ -286,18 +296,15 @@ class Stream:
             )
         source = look(self.source, self.said, passes.begin("look"))
         self.roles.check(source.columns)
-        seed = give_seed(self.model, self.settings["random_state"])
-        work.begin(wanted, seed, source)
-        self.settings["random_state"] = seed
+        self.settings = self.settings.seeded()
+        work.begin(wanted, self.settings.random_state, source)
         return source
 
     def _wanted(self) -> dict[str, Any]:
         """What must be the same for work to be gone on with."""
         wanted = {
             "input": str(self.source),
-            "method": described(self.model),
-            **self.settings,
-            **asdict(self.roles),
+            **self.settings.as_dict(),
             **asdict(self.said),
             "blocks": self.asked,
             "memory": self.memory,
@@ -309,34 +316,35 @@ class Stream:
         names = self.roles.quasi_identifiers
         if source.format != "csv":
             check_names(source.columns)
-        weights = checked_weights(self.settings["weights"], names)
+        weights = checked_weights(self.settings.attribute_weights, names)
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
         found = scan(source, self.roles, format_of(self.target), raw, passes.begin("scan"))
-        check_k(self.model.k, found.records)
+        check_k(self.k, found.records)
         left = self._left(work, source, found.records, passes)
-        said = heed(left, self.settings["strict"])
-        blocks = self.asked or blocks_for(found.records, len(names), self.model.k, self.limit)
-        blocks = max(1, min(blocks, found.records // (2 * self.model.k)))
+        said = heed(left, self.settings.strict)
+        blocks = self.asked or blocks_for(found.records, len(names), self.k, self.limit)
+        blocks = max(1, min(blocks, found.records // (2 * self.k)))
         self._check_free(found.records, blocks, "give a smaller --memory, or more blocks, or make memory free")
         step = passes.begin("settle")
         columns = settle(found, weights, raw, numbers, lambda done, total: step(done, 2 * total))
         for column in columns:
-            digits_asked(column.name, numbers_of(column), self.settings["digits"]["asked"])
+            column.bare().check_digits(self.settings.digits)
         raw.unlink()
         give_back()
-        spilled = zip(columns, names_of(len(columns))[1:], strict=True)
         with opened(numbers) as file:
-            columns = [scaled(c, self.settings["scaling"], file, name, blocks == 1) for c, name in spilled]
-            said += warn_of([c.name for c in columns if c.is_constant], self.model.k, self.settings["exact"])
-            spilled = zip(columns, names_of(len(columns))[1:], strict=True)
-            said += warn_of_quantities(
-                (c.name, finding_of(c.name, map(c.numbers, only(file, name)))) for c, name in spilled
-            )
+            chunks = [partial(only, file, name) for name in names_of(len(columns))[1:]]
+            columns = [
+                column.scaled(self.settings.scaling, read_again, blocks == 1)
+                for column, read_again in zip(columns, chunks, strict=True)
+            ]
+            said += warn_of([c.name for c in columns if c.is_constant], self.k, self.settings.exact)
+            found_odd = (c.warning(read_again) for c, read_again in zip(columns, chunks, strict=True))
+            said += warn_of_all(warning for warning in found_odd if warning is not None)
         work.save(
             stage="scanned",
             records=found.records,
             blocks=blocks,
-            columns=work.keep_columns(columns),
+            columns=[column.as_dict() for column in columns],
             types=found.types,
             returns=found.returns,
             untouched=left.as_dict(),
@@ -353,7 +361,7 @@ class Stream:
                 roles.others(source.columns),
                 roles.confidential,
                 records,
-                self.model.k,
+                self.k,
                 source.dialect.signs,
                 lambda name: files.enter_context(Buckets(work.folder, records, name, width=1)),
             )
@@ -390,8 +398,8 @@ class Stream:
                     number,
                     target,
                     columns,
-                    self.model,
-                    self.settings["aggregate"],
+                    self.settings.method,
+                    self.settings.aggregate,
                     lambda part, _, before=before: step(before + part, records),  # type: ignore[misc]
                 )
                 work.finish(number, done, target)
@@ -401,20 +409,17 @@ class Stream:
             found.append(done)
         return found
 
-    def _rounded(self, work: Work, done: list[Done]) -> list[Column]:
+    def _rounded(self, work: Work, done: list[Done]) -> list[Kept]:
         """The columns with the digits that the groups of all blocks justify."""
         columns = work.columns()
-        if self.settings["exact"]:
-            self.settings["digits"]["used"] = {}
+        if self.settings.exact:
             return columns
-        squares = {c.name: total_of([block.squares[i] for block in done]) for i, c in enumerate(columns)}
-        numbers = {column.name: numbers_of(column) for column in columns}
-        asked = self.settings["digits"]["asked"]
-        used = digits_used(numbers, squares, work.state["records"], self.model.k, asked)
-        self.settings["digits"]["used"] = used
-        return [replace(column, digits=used.get(column.name)) for column in columns]
+        squares = {c.name: [block.squares[i] for block in done] for i, c in enumerate(columns)}
+        bare = tuple(column.bare() for column in columns)
+        self.digits = digits_of(bare, squares, work.state["records"], self.k, self.settings.digits)
+        return [replace(column, digits=self.digits.get(column.name)) for column in columns]
 
-    def _release(self, work: Work, columns: list[Column], passes: Passes) -> list[Lost]:
+    def _release(self, work: Work, columns: list[Kept], passes: Passes) -> list[Lost]:
         """The numbers that the records of every block are released with."""
         step, found = passes.begin("release"), []
         blocks = work.state["blocks"]
@@ -423,8 +428,8 @@ class Stream:
             made_from = work.path(f"block-{number}.parquet"), work.path(f"labels-{number}.npy")
             if lost is None:
                 together = read_together(blocks, len(columns))
-                aggregate, exact = self.settings["aggregate"], self.settings["exact"]
-                lost = release(*made_from, target, columns, self.model.k, aggregate, exact, together)
+                aggregate, exact = self.settings.aggregate, self.settings.exact
+                lost = release(*made_from, target, columns, self.k, aggregate, exact, together)
                 work.finish(number, lost, target)
                 give_back()
             for path in made_from:
@@ -437,7 +442,7 @@ class Stream:
         self,
         work: Work,
         source: Input,
-        columns: list[Column],
+        columns: list[Kept],
         done: list[Done],
         lost: list[Lost],
         passes: Passes,
@@ -449,35 +454,33 @@ class Stream:
         state = work.state
         for made in work.names.values():  # a run that was killed later may have given them their names
             made.unlink(missing_ok=True)
-        writer = Writer(
-            source, self.roles, columns, self.settings["exact"], state["types"], state["returns"], blocks
-        )
+        writer = Writer(source, self.roles, columns, self.settings.exact, state["types"], state["returns"], blocks)
         writer.write(path, kind, dialect, passes.begin("write"))
         flush_to_disk(path)
         give_back()
         written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
         loss = loss_of(columns, lost)
-        model = self.model
-        counts = {"records": state["records"], "groups": sum(block.groups for block in done)}
-        if len(done) > 1:
-            counts["blocks"] = len(done)
-        manifest = described_release(
-            self.roles,
-            self.roles.others(source.columns),
-            model,
-            loss,
-            self.settings,
-            counts,
-            file_of(source.name, source.format, source.sha256, source.dialect),
-        )
+        figures = self._figures(state, done, loss)
+        came_from = file_of(source.name, source.format, source.sha256, source.dialect)
+        others = self.roles.others(source.columns)
+        counted_k = verified(counted.k, self.k, "the bytes written")
+        manifest = manifest_of(self.settings, others, self.digits, [*figures, counted_k], came_from)
         manifest["method"] |= said_of(done)
-        manifest["untouched"] = state["untouched"]
+        if len(done) > 1:
+            manifest["blocks"] = len(done)
         manifest["output"] = output_of(self.target, kind, written.sha256, counted, dialect)
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
         flush_to_disk(work.path("manifest"))
         work.save(stage="moving")
-        return self._made(manifest, done, loss)
+        return self._made(manifest, done, loss, figures)
+
+    def _figures(self, state: dict[str, Any], done: list[Done], loss: InformationLoss) -> list[Figure]:
+        """The figures of all blocks together."""
+        sizes = min(block.smallest for block in done), max(block.largest for block in done)
+        by = type(self.settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
+        groups = sum(block.groups for block in done)
+        return figures_of(Known(self.k, state["records"], groups, sizes, by, loss, state["untouched"]))
 
     def _written(self, work: Work) -> Manifest | None:
         """What an earlier run has written, if it was killed while it gave the whole files their names."""
@@ -488,11 +491,16 @@ class Stream:
             return None
         return manifest if manifest["output"]["sha256"] == sha256 else None
 
-    def _made(self, manifest: Manifest, done: list[Done], loss: InformationLoss) -> FileRelease:
-        sizes = min(block.smallest for block in done), max(block.largest for block in done)
+    def _made(
+        self, manifest: Manifest, done: list[Done], loss: InformationLoss, figures: list[Figure]
+    ) -> FileRelease:
+        known = {figure.name: figure for figure in figures}
+        groups = known["groups"]
+        sizes = groups.details["smallest"], groups.details["largest"]
         verified_k = manifest["output"]["verified_k"]
-        records, groups = manifest["records"], manifest["groups"]
-        return FileRelease(self.target, manifest, loss, records, groups, sizes, verified_k, len(done))
+        records, number = int(known["records"].value or 0), int(groups.value or 0)
+        made = self.target, manifest, loss, tuple(figures), records, number, sizes, verified_k, len(done)
+        return FileRelease(*made)
 
     def _verified(
         self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
@@ -511,7 +519,7 @@ class Stream:
             )
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}") from None
-        refuse_small(counted.k, self.model.k)
+        refuse_small(counted.k, self.k)
         if list(written.columns) != kept or counted.n_records != records:
             raise other_records()
         return written, counted
@@ -532,12 +540,7 @@ def different(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return [name for name in new if old.get(name) != new[name]]
 
 
-def numbers_of(column: Column) -> Numbers:
-    """A column without its records."""
-    return column.numbers(np.zeros(0, np.int64 if column.units else np.float64))
-
-
-def loss_of(columns: list[Column], lost: list[Lost]) -> InformationLoss:
+def loss_of(columns: list[Kept], lost: list[Lost]) -> InformationLoss:
     """The loss of all blocks together."""
     parts = []
     for number, column in enumerate(columns):

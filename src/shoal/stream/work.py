@@ -9,14 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from shoal.attributes import Kept, kept_from
 from shoal.errors import ShoalError
 from shoal.files.atomic import flush_to_disk, is_one, lock
 from shoal.manifest import manifest_path
-from shoal.stream.columns import Column
 from shoal.stream.groups import Done, Lost
 from shoal.stream.source import Input
 
-VERSION = 3
+VERSION = 4
 STAGES = ("begun", "scanned", "cut", "moving")
 
 
@@ -121,22 +121,9 @@ class Work:
                 "version that began it, or discard it by asking to overwrite (--overwrite)"
             )
 
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[Kept]:
         """The quasi-identifiers, once they were read."""
-        return [
-            Column(
-                **{
-                    **column,
-                    "spelling": tuple(column["spelling"]),
-                    "ends": column["ends"] and tuple(column["ends"]),
-                }
-            )
-            for column in self.state["columns"]
-        ]
-
-    def keep_columns(self, columns: list[Column]) -> list[dict[str, Any]]:
-        """The other way round."""
-        return [asdict(column) for column in columns]
+        return [kept_from(column) for column in self.state["columns"]]
 
     def path(self, name: str) -> Path:
         """A file of the work."""

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from shoal.attributes import Kept, Stored
 from shoal.errors import ShoalError, some
 from shoal.files import Dialect, Format
 from shoal.files.kinds import typed_as
 from shoal.files.write import write_csv_parts, write_slices
 from shoal.parameters import Progress
 from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
-from shoal.stream.columns import Column, Stored
 from shoal.stream.scan import batch_table
 from shoal.stream.source import Input, even
 from shoal.stream.spill import names_of, spilled
@@ -44,7 +44,7 @@ class Block:
 class Released:
     """The released numbers of all blocks, put together in the order of the file."""
 
-    def __init__(self, paths: Sequence[Path], columns: Sequence[Column]) -> None:
+    def __init__(self, paths: Sequence[Path], columns: Sequence[Kept]) -> None:
         self._names = names_of(len(columns))
         self._blocks = [Block(path, self._names) for path in paths]
         self._done = 0
@@ -85,7 +85,7 @@ class Writer:
 
     source: Input
     roles: Roles
-    columns: Sequence[Column]
+    columns: Sequence[Kept]
     exact: bool
     types: dict[str, str]
     returns: bool
@@ -140,10 +140,11 @@ class Writer:
 
     def _slices(self, progress: Progress) -> Iterator[pa.Table]:
         for table, codes in self._batches(progress):
-            common = {
-                column.name: column.values(values) for column, values in zip(self.columns, codes, strict=True)
-            }
-            yield table.replaced(common, np.arange(len(table)), self.exact)
+            rows = np.arange(len(table))
+            yield table.replaced(
+                column.values(values).column(table.frame[column.name], rows, not self.exact)
+                for column, values in zip(self.columns, codes, strict=True)
+            )
 
     def _batches(self, progress: Progress) -> Iterator[tuple[Table, list[Stored]]]:
         released = Released(self.blocks, self.columns)
@@ -157,7 +158,7 @@ class Writer:
         return pa.table([typed_as(table[name], self.types[name], *signs) for name in names], names=names)
 
 
-def texts_of(column: Column, codes: Stored, decimal: str) -> list[str]:
+def texts_of(column: Kept, codes: Stored, decimal: str) -> list[str]:
     """Released numbers as a file shows them; each different one is spelled once."""
     different, which = np.unique(codes, return_inverse=True)
     short = np.array(column.values(different).text(decimal), dtype=object)

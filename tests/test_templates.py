@@ -1,8 +1,8 @@
 import pytest
 from jinja2 import UndefinedError
 
-from shoal.report.card import Card
-from shoal.report.templates import template
+from shoal.cards import Card
+from shoal.templates import template
 
 
 def test_what_came_with_a_table_is_text():

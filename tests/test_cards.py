@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.report.card import MOST_BARS
+from shoal.release import MOST_BARS
 
 VALUES = [90001.5, 90017.25, 90433.75, 91111.5, 92222.25, 93333.75, 94444.5]
 

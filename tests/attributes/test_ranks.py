@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.stream import ranks
+from shoal.attributes import ranks
 
 NUMBERS = st.one_of(
     st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=40).map(lambda v: np.array(v, np.int64)),

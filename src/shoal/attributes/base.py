@@ -1,0 +1,221 @@
+"""The seam behind which every kind of attribute stands: what one must know of itself, and where kinds are chosen.
+
+A kind of attribute is a subclass of `Kind` in a file of its own, which ends with `register`. It reads a column of
+a table in memory into an `Attribute`. A table that is not in memory comes in parts: a `Gathering` reads them and
+says what is to be kept of each record, a `Kept` knows how to read that again, block by block. Nobody else asks
+what a column holds.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.attributes.common import CommonValues
+from shoal.parameters import Aggregate, Scaling
+from shoal.table import Column
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+Stored = NDArray[Any]  # one int64 or float64 for each record
+Chunks = Callable[[], Iterator[Stored]]
+"""What is stored of a column, some records at a time; it can be read again."""
+
+Squares = tuple[float, int]  # a sum, and the power of four that it is to be multiplied by
+Asked = int | Mapping[str, int] | None
+"""The digits that were asked for: of all attributes, of some, or of none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What a report shows of a column, before and after: a number for each record, to be drawn as a histogram.
+
+    `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
+    """
+
+    name: str
+    before: Float
+    after: Float
+    levels: tuple[str, ...] = ()
+
+
+class Attribute(ABC):
+    """One quasi-identifier of some records, scaled."""
+
+    name: str
+    weight: float
+    """How much it counts in the distance."""
+    is_constant: bool
+
+    @abstractmethod
+    def coordinates(self) -> Float:
+        """The scaled coordinates of the records: n rows, one column or more."""
+
+    @abstractmethod
+    def common_values(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+    ) -> CommonValues:
+        """The value that all records of a group get; group g holds order[starts[g]:starts[g + 1]]."""
+
+    @abstractmethod
+    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+        """(SSE of the released values, SST of the original ones), scaled but not weighted."""
+
+    @abstractmethod
+    def profile(self, common: CommonValues, labels: Int) -> Profile:
+        """What a report shows."""
+
+    def check_digits(self, asked: Asked) -> None:  # noqa: B027 - most kinds have no digits
+        """Raise an error if the digits that were asked for cannot be had."""
+
+    def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
+        """The squared distances inside the groups before anything is rounded; 0 where there is no rounding."""
+        return 0.0, 0
+
+    def digits_used(self, asked: Asked, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
+        """The digits that values are rounded to, under the attribute's name; nothing where there are none."""
+        return {}
+
+    def warning(self) -> str | None:
+        """What the owner of the table should know about the column before it is averaged."""
+        return None
+
+
+class AgainError(Exception):
+    """What was seen late in a column asks for another reading of it, with another gathering from the start."""
+
+    def __init__(self, fresh: Callable[[], "Gathering"]) -> None:
+        super().__init__()
+        self.fresh = fresh
+
+
+class Gathering(ABC):
+    """A column of a table that is not in memory, read part by part."""
+
+    name: str
+
+    @abstractmethod
+    def add(self, column: Column, before: int) -> Stored:
+        """Another part, which so many records came before; what is to be kept of each of its records."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """All parts are there. An error if the whole is not what its parts seemed; `AgainError` as in `add`."""
+
+    @abstractmethod
+    def kept(self, weight: float, chunks: Chunks) -> "tuple[Kept, Settle]":
+        """How to read what is kept, and how to write it anew for that; `chunks` is what `add` has returned."""
+
+
+Settle = Callable[[Stored, int], Stored]
+"""What was kept of the records from some place on, as the whole column has it."""
+
+
+@dataclass(frozen=True)
+class Kept(ABC):
+    """What a stream knows of an attribute between its passes; it goes to the disk and back as JSON."""
+
+    kind: ClassVar[str]
+
+    name: str
+    weight: float
+    centre: float = 0.0
+    spread: float = 1.0
+    is_constant: bool = False
+    sst: float = 0.0  # of all records, scaled
+    digits: int | None = None  # that common values are rounded to
+
+    @property
+    @abstractmethod
+    def dtype(self) -> "np.dtype[Any]":
+        """Of what is stored."""
+
+    def seen(self, stored: Stored) -> Self:
+        """With what these records add to what must be known of all before they are scaled."""
+        return self
+
+    @abstractmethod
+    def scaled(self, scaling: Scaling, chunks: Chunks, alone: bool) -> Self:
+        """With its centre and its spread; as a table in memory has them where all records are one block."""
+
+    @abstractmethod
+    def along(self, stored: Stored) -> Float:
+        """Some records on one axis, in the order of what is stored: where blocks are cut."""
+
+    @property
+    @abstractmethod
+    def stretch(self) -> float:
+        """What a squared distance on that axis counts for; 0 where blocks cannot be cut along it."""
+
+    @abstractmethod
+    def attribute(self, stored: Stored) -> Attribute:
+        """Some records on the scale of all."""
+
+    @abstractmethod
+    def codes(self, common: CommonValues) -> Stored:
+        """Common values as they are stored."""
+
+    @abstractmethod
+    def values(self, codes: Stored) -> CommonValues:
+        """Common values as they were."""
+
+    @abstractmethod
+    def warning(self, chunks: Chunks) -> str | None:
+        """As `Attribute.warning`, of all records."""
+
+    def bare(self) -> Attribute:
+        """The attribute without its records."""
+        return self.attribute(np.zeros(0, self.dtype))
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {"kind": self.kind, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> "Self":
+        """The other way round."""
+        return cls(**given)
+
+
+class Kind(ABC):
+    """A kind of attribute: chooses its columns and reads them."""
+
+    name: ClassVar[str]
+    kept: ClassVar[type[Kept]]
+
+    @abstractmethod
+    def takes(self, column: Column) -> bool:
+        """Whether a column, or its first part, is of this kind."""
+
+    @abstractmethod
+    def attribute(self, column: Column, scaling: Scaling, weight: float) -> Attribute:
+        """A column in memory; an error that names it and the rows that are in the way."""
+
+    @abstractmethod
+    def gathering(self, name: str) -> Gathering:
+        """A column that comes in parts."""
+
+
+KINDS: dict[str, Kind] = {}
+"""Every kind, by its name."""
+
+
+def register(kind: Kind) -> Kind:
+    """Make a kind known; those that come later are asked first."""
+    KINDS[kind.name] = kind
+    return kind
+
+
+def kind_of(column: Column) -> Kind:
+    """The kind of a column: the last one that takes it."""
+    return next(kind for kind in reversed(KINDS.values()) if kind.takes(column))
+
+
+def kept_from(given: dict[str, Any]) -> Kept:
+    """What `Kept.as_dict` wrote."""
+    rest = dict(given)
+    return KINDS[rest.pop("kind")].kept.from_dict(rest)

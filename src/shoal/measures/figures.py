@@ -1,0 +1,132 @@
+"""The list of figures: everything that is said about a release in numbers goes through it.
+
+A measure is a function from what is known of a release to its figures; `measure` puts it on the list. The
+manifest, the terminal, the report, the cards of notebooks, `Release.utility` and `Release.risk` show that list.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from shoal.cards import counted, span
+from shoal.measures.loss import InformationLoss
+
+Topic = Literal["groups", "utility", "risk"]
+Eyes = Literal["owner", "public"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A named number about a release.
+
+    Attributes
+    ----------
+    name : what programs call it
+    value : the number, or None where it is not known
+    unit : what it counts, such as "%" or "records"
+    shown : the value as a short text with its unit, such as "4.39 %"
+    label : what it is, to stand beside that
+    sentence : what people read of it, one line
+    topic : what it is about: the groups, what the release is still good for, or what it gives away
+    eyes : who may see it: anybody ("public"), or the owner of the table alone
+    details : more of the same, as JSON takes it
+    """
+
+    name: str
+    value: int | float | None
+    unit: str
+    shown: str
+    label: str
+    sentence: str
+    topic: Topic
+    eyes: Eyes = "owner"
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a manifest holds it."""
+        said = {"value": self.value, "unit": self.unit, "says": self.sentence}
+        said |= {"topic": self.topic, "for": self.eyes}
+        return said | ({"details": dict(self.details)} if self.details else {})
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a release when its figures are made, in memory or in blocks.
+
+    `sizes` are those of the smallest and of the largest group; `made_by` is the method in words.
+    """
+
+    k: int
+    records: int
+    groups: int
+    sizes: tuple[int, int]
+    made_by: str
+    loss: InformationLoss
+    untouched: Mapping[str, Any]  # as `Untouched.as_dict` has it
+
+
+Measure = Callable[[Known], Iterable[Figure]]
+MEASURES: dict[str, Measure] = {}
+"""Every measure, in the order in which its figures are shown."""
+
+
+def measure(function: Measure) -> Measure:
+    """Put a measure on the list."""
+    MEASURES[function.__name__] = function
+    return function
+
+
+def figures_of(known: Known) -> list[Figure]:
+    """All figures of a release."""
+    return [figure for each in MEASURES.values() for figure in each(known)]
+
+
+@measure
+def groups(known: Known) -> Iterable[Figure]:
+    """How many records there are, in how many groups."""
+    low, high = known.sizes
+    of = f"{low}" if low == high else f"{low} to {high}"
+    yield Figure(
+        "records", known.records, "records", counted(known.records), "records", "", "groups", "public"
+    )  # said with the groups
+    yield Figure(
+        "groups", known.groups, "groups", counted(known.groups), f"groups of {span(low, high)}",
+        f"{known.records} records in {known.groups} groups of {of} ({known.made_by})", "groups", "public",
+        {"smallest": low, "largest": high},
+    )  # fmt: skip
+
+
+@measure
+def information_loss(known: Known) -> Iterable[Figure]:
+    """How far the released values are from the original ones, against how far those spread."""
+    percent = known.loss.percent
+    yield Figure(
+        "information_loss", percent, "%", f"{percent:.2f} %", "information loss, 100 · SSE / SST",
+        f"information loss: {percent:.2f} %", "utility",
+        details={"attributes": {part.name: part.percent for part in known.loss.attributes}},
+    )  # fmt: skip
+
+
+@measure
+def untouched(known: Known) -> Iterable[Figure]:
+    """What the columns that were released as they are give away."""
+    called = {"others": "columns without a role", "confidential": "confidential columns"}
+    for name, given in known.untouched.items():
+        yield Figure(
+            f"untouched_{name}", given["records_below_k"], "records", "",
+            f"{called[name]}: records in groups of fewer than {known.k} on these columns alone",
+            f"{called[name]} ({len(given['columns'])}): {'; '.join(given['says'])}", "risk", details=given,
+        )  # fmt: skip
+
+
+def verified(k: int, asked: int, where: str) -> Figure:
+    """The k that was counted on what leaves; `where` says on what."""
+    return Figure(
+        "verified_k", k, "records", f"k = {k}", f"verified on {where}; asked for {asked}",
+        f"verified on {where}: k = {k} (asked for {asked})", "groups", "public",
+    )  # fmt: skip
+
+
+def listed(figures: Iterable[Figure]) -> dict[str, Any]:
+    """Figures by their names, as a manifest holds them."""
+    return {figure.name: figure.as_dict() for figure in figures}

@@ -1,0 +1,52 @@
+"""A manifest read back, to repeat its release."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import ShoalError
+from shoal.settings import Settings
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A manifest read back, to repeat its release."""
+
+    input_name: str | None
+    input_sha256: str
+    output_sha256: str | None
+    dialect: dict[str, Any]
+    settings: Settings
+    blocks: int | None = None  # that a table larger than memory was cut into
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a manifest."""
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        recipe = recipe_of(manifest)
+    except OSError as error:
+        raise ShoalError(f"cannot read the recipe {path}: {error.strerror}") from None
+    except ShoalError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ShoalError(f"{path} is not a manifest of Shoal ({type(error).__name__}: {error})") from None
+    return recipe
+
+
+def recipe_of(manifest: dict[str, Any]) -> Recipe:
+    """What a manifest asks for; whatever is missing or odd in it raises."""
+    settings = Settings.from_dict(manifest)
+    dialect: dict[str, Any] = dict(manifest["input"].get("dialect", {}))
+    if dialect:
+        dialect.setdefault("header", True)  # older manifests do not say so
+        dialect.pop("newline", None)
+    return Recipe(
+        manifest["input"].get("name"),
+        manifest["input"]["sha256"],
+        (manifest["output"] or {}).get("sha256"),
+        dialect,
+        settings,
+        manifest.get("blocks"),
+    )

@@ -1,0 +1,304 @@
+"""The settings of a release: every option once, with its rule, its words and its place on the command line.
+
+`anonymize`, `anonymize_file`, the command line, the manifest, the report and recipes all go through the fields of
+`Settings`. A new option is a field here, with its line in `Options`, and what uses it.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from math import isfinite
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self, TypedDict
+
+from shoal.errors import ShoalError, nearest_name, some
+from shoal.parameters import AGGREGATES, SCALINGS, Aggregate, Flag, OneOf, Rule, Scaling, Seed, Whole
+
+if TYPE_CHECKING:  # the command line reads the options before anything heavy is loaded
+    from shoal.attributes.digits import Digits
+    from shoal.estimator import Microaggregator
+    from shoal.table import Names, Roles
+
+
+class Options(TypedDict, total=False):
+    """What `anonymize` and `anonymize_file` take beside the table, k and the roles: see `Settings`."""
+
+    method: "str | Microaggregator"
+    scaling: Scaling
+    attribute_weights: Mapping[str, float] | None
+    aggregate: Aggregate
+    exact: bool
+    digits: "Digits"
+    random_state: int | None
+    strict: bool
+
+
+@dataclass(frozen=True)
+class Anything:
+    """No rule of its own: what is wrong with the value is seen beside other settings or the table."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value."""
+        return value
+
+
+@dataclass(frozen=True)
+class AttributeWeights:
+    """Numbers of at least 0 by the names of columns."""
+
+    def check(self, name: str, value: object) -> dict[str, float]:
+        """The value, copied; whether the columns are quasi-identifiers is seen beside the roles."""
+        if not isinstance(value, Mapping):
+            raise ShoalError(f"{name} are given as a dictionary from column name to number, not {value!r}")
+        for column, weight in value.items():
+            if not isinstance(weight, Real) or not isfinite(weight) or weight < 0:
+                raise ShoalError(f"the weight of {column!r} must be a number of at least 0, not {weight!r}")
+        return {column: float(weight) for column, weight in value.items()}
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is to be known of a setting wherever it appears."""
+
+    rule: Rule
+    help: str
+    """For the command line."""
+    flag: str
+    metavar: str = ""
+    """Empty for a flag that stands alone."""
+    read: Callable[[Sequence[str]], Any] = lambda texts: texts[-1]
+    """The value from the texts after the flag, as often as it was given."""
+    label: str = ""
+    """What a report calls it; empty where it does not show it."""
+    show: Callable[[Any], str] = str
+    packed: Callable[[Any], Any] = lambda value: value
+    """As a manifest holds it,"""
+    unpacked: Callable[[Any], Any] = lambda value: value
+    """and back."""
+    before: str = ""
+    """What older versions call it."""
+    later: bool = False
+    """Whether manifests of older versions may not have it."""
+
+
+def option(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any:  # noqa: A002
+    """A field of `Settings` that users can set."""
+    made = Option(rule, help, flag, **more)
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata={"option": made})
+    return field(default=default, metadata={"option": made})
+
+
+def pairs(given: Sequence[str], what: str, example: str) -> dict[str, str]:
+    """Names and values from options such as age=2, each name once."""
+    found: dict[str, str] = {}
+    for item in given:
+        name, sign, value = item.rpartition("=")
+        if not sign or not name:
+            raise ShoalError(f"a {what} is given as {example}, not {item!r}")
+        if name in found:
+            raise ShoalError(f"two {what}s for {name!r}; give one")
+        found[name] = value
+    return found
+
+
+def weights_read(given: Sequence[str]) -> dict[str, float]:
+    """Attribute weights from options such as age=2."""
+    weights = {}
+    for name, value in pairs(given, "weight", "column=number, such as age=2").items():
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            raise ShoalError(f"the weight of {name!r} must be a number, not {value!r}") from None
+    return weights
+
+
+def digits_read(given: Sequence[str]) -> dict[str, int] | int | None:
+    """Digits from options such as 2, for all columns, or age=0, for one."""
+    example = "a number for all columns or column=number for one, such as income=-2"
+    found: dict[str, int] = {}
+    for item in given:
+        name, _, value = item.rpartition("=")
+        if name in found or (found and "" in (name, *found)):
+            raise ShoalError(f"two digits for the same column ({item!r}); give {example}, each column once")
+        try:
+            found[name] = int(value)
+        except ValueError:
+            raise ShoalError(f"digits are given as {example}, not {item!r}") from None
+    return found.get("", found or None)
+
+
+def seed_read(given: Sequence[str]) -> int:
+    """A seed from its text."""
+    try:
+        return int(given[-1])
+    except ValueError:
+        raise ShoalError(f"the seed must be a whole number of at least 0, not {given[-1]!r}") from None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that was asked for, checked.
+
+    Attributes
+    ----------
+    roles : the role of each column
+    method : the method that groups the records, not fitted; its k is that of the release
+    scaling : {"zscore", "range", "robust", "none"}
+        How to make the quasi-identifiers comparable before distances are taken.
+    attribute_weights : mapping from column name to number
+        How much a quasi-identifier counts in the distance, 1 where it is not named.
+    aggregate : {"mean", "median"}
+        The common value of a group.
+    exact : bool
+        Release the plain centroid as a float, with all its digits. By default a column keeps its type, and floats
+        leave with no more digits than the spread inside the groups justifies.
+    digits : int or mapping from column name to int
+        The decimals to round to instead, for all quasi-identifiers or for some: 2 for hundredths, -2 for hundreds.
+    random_state : int
+        The seed of methods that draw random numbers.
+    strict : bool
+        Make it an error if columns without a role tell people apart or give a quasi-identifier back.
+    """
+
+    roles: "Roles"
+    method: "Microaggregator"
+    scaling: Scaling = option(
+        "zscore", OneOf(SCALINGS), "zscore, range, robust or none. [zscore]", "--scaling", metavar="NAME",
+        label="scaling",
+    )  # fmt: skip
+    attribute_weights: Mapping[str, float] = option(
+        {}, AttributeWeights(), "How much a quasi-identifier counts; repeat for more.", "--attribute-weight",
+        metavar="A=2", read=weights_read, label="attribute weights", before="weights",
+        show=lambda weights: ", ".join(f"{name} × {weight:g}" for name, weight in weights.items()),
+    )  # fmt: skip
+    aggregate: Aggregate = option(
+        "mean", OneOf(AGGREGATES), "mean or median. [mean]", "--aggregate", metavar="NAME", label="common value"
+    )
+    exact: bool = option(
+        False, Flag(), "Release plain centroids, not rounded.", "--exact", label="rounding",
+        show=lambda exact: "none: plain centroids" if exact else "",
+    )  # fmt: skip
+    digits: int | Mapping[str, int] | None = option(
+        None, Anything(), "Decimals of released numbers, -2 for hundreds. [what groups justify]", "--digits",
+        metavar="[A=]N", read=digits_read, packed=lambda asked: {"asked": asked}, later=True,
+        unpacked=lambda kept: kept.get("asked"),
+    )  # fmt: skip
+    random_state: int | None = option(
+        None, Seed(), "For methods that draw random numbers.", "--seed", metavar="N", read=seed_read, label="seed",
+        show=lambda seed: "" if seed is None else str(seed),
+    )  # fmt: skip
+    strict: bool = option(False, Flag(), "Refuse where columns without a role leak.", "--strict", later=True)
+
+    @classmethod
+    def options(cls) -> dict[str, Option]:
+        """Every setting that is neither a role nor the method, by its name."""
+        return {each.name: each.metadata["option"] for each in fields(cls) if "option" in each.metadata}
+
+    @classmethod
+    def of(
+        cls,
+        k: int | None = None,
+        quasi_identifiers: "Names" = None,
+        confidential: "Names" = None,
+        identifiers: "Names" = None,
+        method: "str | Microaggregator" = "auto",
+        **given: Any,
+    ) -> Self:
+        """From what a user says: names, keywords and an estimator or the name of one."""
+        from shoal import methods  # noqa: F401 - they register themselves
+        from shoal.attributes.digits import checked_digits
+        from shoal.catalogue import method_of
+        from shoal.table import Roles
+
+        options = cls.options()
+        for name in given:
+            renamed = next((new for new, each in options.items() if each.before == name), None)
+            if renamed is not None:
+                raise ShoalError(f"the option {name!r} is called {renamed!r} now; use that name")
+            if name not in options:
+                known = ["method", *options]
+                hint = nearest_name(name, known) or f"; there are {some(known, 20)}"
+                raise ShoalError(f"there is no option {name!r}{hint}")
+        if given.get("attribute_weights", {}) is None:
+            del given["attribute_weights"]
+        checked: dict[str, Any] = {name: options[name].rule.check(name, value) for name, value in given.items()}
+        model = method_of(method, None if k is None else Whole(1).check("k", k))
+        model.check_parameters()
+        if model.not_k_anonymous:
+            raise ShoalError(model.not_k_anonymous)
+        roles = Roles.of(quasi_identifiers, confidential, identifiers)
+        made = cls(roles, model, **checked)
+        return replace(made, digits=checked_digits(made.digits, roles.quasi_identifiers, made.exact))
+
+    @property
+    def k(self) -> int:
+        """The least number of records in a group."""
+        return self.method.k
+
+    def seeded(self, seed: int | None = None) -> Self:
+        """The same with a seed where the method needs one, drawn where none was given, to be written down."""
+        from sklearn.base import clone
+
+        model: Microaggregator = clone(self.method)
+        chosen = give_seed(model, self.random_state if seed is None else seed)
+        return replace(self, method=model, random_state=chosen)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a manifest holds them."""
+        from shoal.catalogue import described
+
+        values = {name: each.packed(getattr(self, name)) for name, each in self.options().items()}
+        return {
+            "k": self.k,
+            "method": described(self.method),
+            **{name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()},
+            "roles": self.roles.as_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """What a manifest asks for, also one of an older version; whatever is missing or odd in it raises."""
+        from shoal import methods  # noqa: F401 - they register themselves
+        from shoal.catalogue import method_described
+
+        model = method_described(given["method"])
+        if given["k"] != model.k:
+            raise ShoalError(f"the recipe contradicts itself: k is {given['k']} and {model.k}")
+        asked = {}
+        for name, each in cls.options().items():
+            key = each.before if each.before in given else name
+            if key in given or not each.later:
+                asked[name] = each.unpacked(given[key])
+        roles = {role: given["roles"][role] for role in ("quasi_identifiers", "confidential", "identifiers")}
+        return cls.of(method=model, **roles, **asked)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What a report says of them, a line each."""
+        options = self.options().items()
+        shown = ((each.label, each.show(getattr(self, name))) for name, each in options if each.label)
+        return [(label, text) for label, text in shown if text]
+
+
+def give_seed(model: "Microaggregator", seed: int | None) -> int | None:
+    """Hand the seed to a method that takes one; where it needs one and none is given, draw one to write down."""
+    from shoal.wrapper import Wrapper
+
+    if isinstance(model, Wrapper):
+        return seed if model.method is None else give_seed(model.method, seed)
+    if "random_state" not in model.get_params(deep=False):
+        return seed
+    own = model.get_params(deep=False)["random_state"]
+    if seed is not None and own not in (seed, type(model)().get_params(deep=False)["random_state"]):
+        raise ShoalError(f"random_state={seed} and {model!r} contradict each other; give it once")
+    chosen = own if seed is None else seed
+    if chosen is None and model._draws:
+        chosen = secrets.randbits(32)
+    model.set_params(random_state=chosen)
+    return chosen
+
+
+def check_k(k: int, records: int) -> None:
+    """There must be records for a group."""
+    if k > records:
+        raise ShoalError(f"k={k} is more than there are records ({records}); choose k <= {records}")

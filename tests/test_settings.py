@@ -1,0 +1,155 @@
+import dataclasses
+import inspect
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import shoal
+from shoal.catalogue import described
+from shoal.cli import app
+from shoal.errors import ShoalError
+from shoal.options import Group, collected_settings, settings_option, takes
+from shoal.parameters import Flag
+from shoal.settings import Options, Settings, digits_read, option, seed_read, weights_read
+
+TABLE = pd.DataFrame({"a": np.arange(12) ** 2 % 11, "b": np.arange(12)[::-1] ** 2 % 17})
+
+
+def test_digits_for_all_columns_or_for_some():
+    assert digits_read([]) is None
+    assert digits_read(["2"]) == 2
+    assert digits_read(["-2"]) == -2
+    assert digits_read(["0"]) == 0
+    assert digits_read(["income=-2", "a=b=1"]) == {"income": -2, "a=b": 1}
+
+
+@pytest.mark.parametrize(
+    "given", [["x"], ["1.5"], ["age="], ["age=x"], ["1", "2"], ["a=1", "a=2"], ["a=1", "2"], ["2", "a=1"]]
+)
+def test_what_is_no_digits_is_an_error(given):
+    with pytest.raises(ShoalError, match="column=number for one"):
+        digits_read(given)
+
+
+def test_attribute_weights_and_seeds_are_read_from_text():
+    assert weights_read(["age=2", "a=b=0.5"]) == {"age": 2.0, "a=b": 0.5}
+    assert seed_read(["1", "7"]) == 7
+    with pytest.raises(ShoalError, match="the weight of 'age' must be a number, not 'x'"):
+        weights_read(["age=x"])
+    with pytest.raises(ShoalError, match="the seed must be a whole number"):
+        seed_read(["x"])
+
+
+def test_every_option_can_be_given_in_python_and_is_typed():
+    """One list for people who type their code, one for the settings themselves: they name the same options."""
+    assert list(Options.__annotations__) == ["method", *Settings.options()]
+    for function in (shoal.anonymize, shoal.anonymize_file):
+        assert any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
+
+
+def test_every_option_stands_on_the_command_line_with_its_flag_and_its_help():
+    shown = CliRunner().invoke(app, ["anonymize", "--help"]).output
+    for each in Settings.options().values():
+        assert re.search(rf"{each.flag}\b", shown)
+        assert each.help.split()[0] in shown
+        assert each.help.endswith((".", "]"))
+
+
+def test_settings_come_back_from_their_dictionary_as_they_were():
+    asked = Settings.of(
+        3, ["a"], ["b"], [], shoal.MDAV(k=3), scaling="range", attribute_weights={"a": 2}, aggregate="median",
+        digits={"a": -1}, random_state=5, strict=True,
+    )  # fmt: skip
+    again = Settings.from_dict(json.loads(json.dumps(asked.as_dict())))
+    assert again.as_dict() == asked.as_dict()
+    assert described(again.method) == described(asked.method)
+    assert again.attribute_weights == {"a": 2.0}
+    assert again.digits == {"a": -1}
+
+
+def test_settings_of_older_manifests_are_understood():
+    kept = Settings.of(3, "a", attribute_weights={"a": 2}).as_dict()
+    older = {"weights": kept.pop("attribute_weights"), **kept}
+    del older["strict"], older["digits"]
+    assert Settings.from_dict(older).attribute_weights == {"a": 2.0}
+    assert Settings.from_dict(older).strict is False
+    with pytest.raises(ShoalError, match="contradicts itself: k is 4 and 3"):
+        Settings.from_dict(older | {"k": 4})
+
+
+def test_an_option_that_is_not_there_is_an_error_that_names_the_nearest():
+    with pytest.raises(ShoalError, match="'weights' is called 'attribute_weights' now"):
+        shoal.anonymize(TABLE, 3, "a", weights={"a": 2})
+    with pytest.raises(ShoalError, match="no option 'scalings'; did you mean 'scaling'"):
+        shoal.anonymize_file("in.csv", "out.csv", 3, "a", scalings="range")
+
+
+def test_settings_do_not_change():
+    settings = Settings.of(3, "a")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        settings.scaling = "range"
+
+
+def test_the_seed_in_the_manifest_is_the_one_that_the_method_had():
+    release = shoal.anonymize(TABLE, 3, ["a", "b"], method=shoal.Genetic(k=3, generations=5), random_state=11)
+    assert release.manifest["random_state"] == 11
+    assert release.manifest["method"]["parameters"]["random_state"] == 11
+    drawn = shoal.anonymize(TABLE, 3, ["a", "b"], method=shoal.Genetic(k=3, generations=5, random_state=None))
+    seed = drawn.manifest["random_state"]
+    assert isinstance(seed, int)
+    again = shoal.anonymize(TABLE, 3, ["a", "b"], method=shoal.Genetic(k=3, generations=5), random_state=seed)
+    assert (again.labels == drawn.labels).all()
+
+
+def test_a_new_option_is_a_field_and_appears_in_all_places():
+    """A toy option, added to the settings from outside: nothing else has to know of it."""
+    toy = option(False, Flag(), "A toy.", "--toy", label="toy", show=lambda toy: "on" if toy else "")
+    More = dataclasses.make_dataclass("More", [("toy", bool, toy)], bases=(Settings,), frozen=True)
+    made = More.of(3, "a", toy=True)
+    assert made.toy is True
+    assert made.as_dict()["toy"] is True
+    assert More.from_dict(made.as_dict()).toy is True
+    assert ("toy", "on") in made.lines()
+    assert ("toy", "on") not in More.of(3, "a").lines()
+    toy_app, got = typer.Typer(), []
+    toys = Group({"toy": settings_option(More.options()["toy"])}, got.append)
+    toy_app.command()(takes(toys=toys)(lambda toys: None))
+    assert CliRunner().invoke(toy_app, ["--toy"]).exit_code == 0
+    assert got == [{"toy": True}]
+    with pytest.raises(ShoalError, match="toy must be True or False"):
+        More.of(3, "a", toy="yes")
+
+
+def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
+    nothing = {
+        name: default for name, (_, default) in ((n, settings_option(o)) for n, o in Settings.options().items())
+    }
+    assert collected_settings(nothing) == {}
+    assert collected_settings(nothing | {"scaling": ["zscore", "range"], "exact": True}) == {
+        "scaling": "range",
+        "exact": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"scaling": "zscor"}, "scaling must be one of .*did you mean 'zscore'"),
+        ({"attribute_weights": {"a": -1}}, "the weight of 'a' must be a number of at least 0"),
+        ({"attribute_weights": {"a": float("nan")}}, "the weight of 'a'"),
+        ({"attribute_weights": {"a": "2"}}, "the weight of 'a'"),
+        ({"attribute_weights": [1]}, "weights are given as a dictionary"),
+        ({"aggregate": "mode"}, "aggregate must be one of"),
+        ({"exact": "no"}, "exact must be True or False"),
+        ({"random_state": -1}, "random_state must be at least 0"),
+        ({"digits": 1, "exact": True}, "exact and digits contradict each other"),
+    ],
+)
+def test_wrong_settings_are_errors_before_any_work_starts(given, message):
+    with pytest.raises(ShoalError, match=message):
+        Settings.of(3, "a", **given)
