@@ -17,12 +17,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.attributes.common import CommonValues
-from shoal.attributes.numbers import number_pattern
 from shoal.bounds import LowerBound
 from shoal.certificate import Certificate, certify
 from shoal.errors import ShoalError, ShoalWarning, some
 from shoal.files import Dialect, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
+from shoal.files.spelling import number_pattern
 from shoal.files.write import write_csv
 from shoal.manifest import Manifest, manifest_path
 from shoal.measures import InformationLoss

@@ -23,6 +23,7 @@ from shoal.attributes import numbers as numeric
 from shoal.attributes.common import CommonValues
 from shoal.errors import ShoalError, ShoalWarning, for_each, no_columns, some
 from shoal.files import Source, read
+from shoal.files.spelling import doubtful
 
 Int = NDArray[np.int64]
 Names = Iterable[str] | str | None
@@ -119,7 +120,7 @@ class Table:
             numbers = numeric.from_text(name, column, decimal, thousands)
             if not thousands:
                 texts = pc.utf8_trim_whitespace(column)
-                numeric.refuse_doubtful(name, *numeric.doubtful(texts, decimal), decimal)
+                numeric.refuse_doubtful(name, *doubtful(texts, decimal), decimal)
             return numbers
         return numeric.from_series(name, self.frame[name])
 

@@ -270,21 +270,6 @@ def test_numbers_with_another_decimal_sign_are_refused_with_the_option():
 
 
 @pytest.mark.parametrize(
-    ("texts", "found"),
-    [
-        (["941", "1.633"], ("1.633", False)),
-        (["-12.500", "1.633"], ("-12.500", False)),
-        (["0.633", "12.500", "7.250"], ("12.500", True)),
-        (["1234.567", "1.633"], ("1.633", True)),
-        (["12.500", "7.25"], ("12.500", True)),
-        (["1", "2"], (None, False)),
-    ],
-)
-def test_numbers_that_can_be_read_in_two_ways(texts, found):
-    assert numeric.doubtful(pa.chunked_array([texts]), ".") == found
-
-
-@pytest.mark.parametrize(
     "values",
     [
         ("12345678901234", "0.123456789012"),

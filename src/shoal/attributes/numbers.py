@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from shoal.attributes.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues, in_ones, wide
 from shoal.attributes.rounding import SAFE, nearest_even, round_floats, round_units, sum_of_squares
 from shoal.errors import ShoalError, some
+from shoal.files.spelling import MISSING, has_exponents, has_leading_zeros, number_pattern, pointed, widths
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -33,9 +34,6 @@ MOST_DECIMALS = 15
 MOST_DIGITS = 150
 _EXACT = 2**53  # whole numbers up to here are exact in a double
 _FLOATS = ("float16", "float32", "float64")
-MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "null", "?", "."]
-"""What people write for a value that is missing, in small letters."""
-
 _INFINITE = r"^[+-]?inf(inity)?$"
 
 
@@ -436,33 +434,6 @@ def has_units(largest: float, decimals: int) -> bool:
     return decimals <= MOST_DECIMALS and largest * 10.0**decimals < 10.0**MOST_DECIMALS
 
 
-def has_exponents(texts: pa.ChunkedArray) -> bool:
-    """Whether some number is written such as 1e5: then all are read as floats."""
-    return bool(pc.any(pc.match_substring_regex(texts, "[eE]")).as_py())
-
-
-def number_pattern(decimal_sign: str, thousands: str = "") -> str:
-    """A regular expression for numbers as people write them, in groups of three where there is a sign for that."""
-    plain = rf"([0-9]+[{decimal_sign}]?[0-9]*|[{decimal_sign}][0-9]+)([eE][+-]?[0-9]+)?"
-    if not thousands:
-        return rf"^[+-]?{plain}$"
-    return rf"^[+-]?({plain}|[1-9][0-9]{{0,2}}([{thousands}][0-9]{{3}})+([{decimal_sign}][0-9]*)?)$"
-
-
-def pointed(texts: pa.ChunkedArray, decimal_sign: str, thousands: str = "") -> pa.ChunkedArray:
-    """Numbers as computers write them: a decimal point, nothing between thousands, no plus sign."""
-    bare = pc.ascii_ltrim(pc.replace_substring(texts, thousands, "") if thousands else texts, characters="+")
-    return bare if decimal_sign == "." else pc.replace_substring(bare, decimal_sign, ".")
-
-
-def doubtful(texts: pa.ChunkedArray, decimal_sign: str) -> tuple[str | None, bool]:
-    """A number such as 1.633 that may be 1633, and whether another number shows that it is not."""
-    threes = pc.match_substring_regex(texts, rf"^[+-]?[1-9][0-9]{{0,2}}[{decimal_sign}][0-9]{{3}}$")
-    others = pc.and_not(pc.match_substring(texts, decimal_sign), threes)
-    place = pc.index(threes, True).as_py()
-    return (None if place < 0 else texts[place].as_py()), bool(pc.any(others).as_py())
-
-
 def refuse_doubtful(name: str, example: str | None, is_shown: bool, decimal_sign: str) -> None:
     """Numbers that can be read in two ways, in a file that does not tell which is right."""
     if example is None or is_shown:
@@ -492,17 +463,6 @@ def leading_width(texts: pa.ChunkedArray) -> int:
     """The common width of codes filled with leading zeros, such as 01234; 0 where there is none."""
     shortest, longest = widths(texts)
     return longest if shortest == longest and has_leading_zeros(texts) else 0
-
-
-def widths(texts: pa.ChunkedArray) -> tuple[int, int]:
-    """The lengths of the shortest and of the longest text."""
-    ends = pc.min_max(pc.utf8_length(texts)).as_py()
-    return ends["min"], ends["max"]
-
-
-def has_leading_zeros(texts: pa.ChunkedArray) -> bool:
-    """Whether some number is filled with zeros."""
-    return bool(pc.any(pc.match_substring_regex(texts, "^0[0-9]")).as_py())
 
 
 def from_spelled_booleans(texts: pa.ChunkedArray, truth: NDArray[np.bool_]) -> Fixed:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from shoal.attributes.numbers import number_pattern
 from shoal.errors import ShoalError, some
+from shoal.files.spelling import number_pattern
 from shoal.files.words import GAPS
 
 _DELIMITERS = (",", ";", "\t", "|")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.attributes.numbers import doubtful, number_pattern, pointed
+from shoal.files.spelling import doubtful, number_pattern, pointed
 
 WHOLE = r"^-?[0-9]+$"
 """A regular expression for whole numbers."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from shoal.attributes.numbers import MISSING
+from shoal.files.spelling import MISSING
 
 NAMES = "name surname email phone ssn passport iban street address url"
 NAMES_AT_THE_END = "first last mail mobile fax account id ip firstname lastname fullname username"

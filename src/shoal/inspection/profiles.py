@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attributes import numbers as numeric
 from shoal.attributes.quantities import Finding, Shown, Tally, finding_in
 from shoal.files import Dialect
 from shoal.files.arrays import shown
 from shoal.files.kinds import TypeFacts, all_match
+from shoal.files.spelling import MISSING, has_leading_zeros, number_pattern, pointed, widths
 from shoal.inspection.suggestions import Held, Holds, Role, suggestion
 from shoal.table import is_text
 
@@ -75,7 +75,7 @@ class Profiler:
         """Some more texts; what can be told from the different ones is told from them."""
         written = pc.unique(column).drop_null()
         texts = pc.utf8_trim_whitespace(written)
-        gaps = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(numeric.MISSING, texts.type))
+        gaps = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(MISSING, texts.type))
         plain = column.null_count == 0 and not pc.any(gaps).as_py()
         if not plain:
             column = column.filter(pc.is_in(column, value_set=written.filter(pc.invert(gaps))))
@@ -182,15 +182,15 @@ class TextFacts:
     def add(self, texts: pa.Array) -> None:
         """Some more texts, without spaces around them."""
         self.types.add(texts, *self._signs)
-        self.number = self.number and all_match(texts, numeric.number_pattern(*self._signs))
+        self.number = self.number and all_match(texts, number_pattern(*self._signs))
         self.classes = self.classes and not self.number and all_match(texts, _CLASSES)
         self._truth = self._truth and not self.number and all_match(texts, "^(?i)(true|false)$")
         self._digits = self._digits and self.number and all_match(texts, "^[0-9]+$")
         if self._digits:
-            shortest, longest = numeric.widths(texts)
+            shortest, longest = widths(texts)
             low, high = self._lengths or (shortest, longest)
             self._lengths = min(low, shortest), max(high, longest)
-            self._zeros = self._zeros or numeric.has_leading_zeros(texts)
+            self._zeros = self._zeros or has_leading_zeros(texts)
 
     @property
     def width(self) -> int:
@@ -210,11 +210,11 @@ class TextFacts:
 
     def numbers(self, texts: pa.ChunkedArray) -> NDArray[Any]:
         """Texts that are all numbers."""
-        pointed = numeric.pointed(texts, *self._signs)
+        plain = pointed(texts, *self._signs)
         try:
-            return np.asarray(pointed.cast(pa.int64()).to_numpy())
+            return np.asarray(plain.cast(pa.int64()).to_numpy())
         except pa.ArrowInvalid:
-            return np.asarray(pointed.cast(pa.float64()).to_numpy())
+            return np.asarray(plain.cast(pa.float64()).to_numpy())
 
 
 def numbers_of(column: pa.ChunkedArray) -> NDArray[Any]:

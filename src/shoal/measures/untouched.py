@@ -31,8 +31,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attributes.numbers import number_pattern, pointed
 from shoal.errors import some
+from shoal.files.spelling import number_pattern, pointed
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
 
 Hashes = NDArray[np.uint64]

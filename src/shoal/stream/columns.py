@@ -19,6 +19,7 @@ from shoal.attributes.common import CommonValues, FixedValues, Kind, RealValues,
 from shoal.attributes.numbers import Fixed, Numbers, Real, RowsError
 from shoal.errors import ShoalError
 from shoal.files import Dialect
+from shoal.files.spelling import doubtful, has_exponents, has_leading_zeros, pointed, widths
 from shoal.space import NumericAttribute
 from shoal.table import Table
 
@@ -123,8 +124,8 @@ def part_of_text(table: Table, name: str, column: pa.ChunkedArray, as_floats: bo
     texts = pc.utf8_trim_whitespace(column)
     style: dict[str, Any] = {"from_text": True}
     if not dialect.thousands:
-        style["doubt"] = numeric.doubtful(texts, dialect.decimal)
-    texts = numeric.pointed(texts, dialect.decimal, dialect.thousands)
+        style["doubt"] = doubtful(texts, dialect.decimal)
+    texts = pointed(texts, dialect.decimal, dialect.thousands)
     if isinstance(numbers, Fixed) and numbers.kind == "boolean":
         low, high = numbers.origin, numbers.origin + int(numbers.offsets.max())
         spelling = (None if low else numbers.spelling[0], numbers.spelling[1] if high else None)
@@ -133,14 +134,14 @@ def part_of_text(table: Table, name: str, column: pa.ChunkedArray, as_floats: bo
         style["whole"] = isinstance(numbers, Fixed) and numbers.kind == "integer"
         return Part("float64", numeric.doubles_of(texts), **style)
     if isinstance(numbers, Fixed) and numbers.decimals == 0:
-        widths = numeric.widths(texts)
-        style |= {"widths": widths, "filled": widths[0] == widths[1] and numeric.has_leading_zeros(texts)}
+        shortest, longest = widths(texts)
+        style |= {"widths": (shortest, longest), "filled": shortest == longest and has_leading_zeros(texts)}
     return part_of_units(name, numbers, **style)
 
 
 def in_units(numbers: Numbers, texts: pa.ChunkedArray) -> bool:
     """Whether text was read in units of its last decimal that fit into 64 bits, not as floats."""
-    if not isinstance(numbers, Fixed) or numbers.offsets.dtype == object or numeric.has_exponents(texts):
+    if not isinstance(numbers, Fixed) or numbers.offsets.dtype == object or has_exponents(texts):
         return False
     return numbers.decimals == numeric.most_decimals(texts)
 
