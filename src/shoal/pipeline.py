@@ -15,10 +15,10 @@ from shoal.files.batches import batches
 from shoal.manifest import manifest_of
 from shoal.measures import Untouched, given_away, information_loss
 from shoal.measures.untouched import refusal_of, warning_of
-from shoal.parameters import Flag, OneOf, Seed, Whole
+from shoal.parameters import Flag, Names, OneOf, Seed, Whole
 from shoal.release import Release
 from shoal.space import AGGREGATES, Scaling, Space
-from shoal.table import Names, Roles, Table
+from shoal.table import Roles, Table
 from shoal.wrapper import Wrapper
 
 

@@ -1,17 +1,18 @@
 """Verifying a file, whoever wrote it: how many records share their quasi-identifiers, from its bytes."""
 
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import ShoalError
-from shoal.files import Said, read
-from shoal.manifest import written_dialect
-from shoal.privacy import Anonymity, k_anonymity
-from shoal.privacy.k_anonymity import check_names
-from shoal.table import Names, names_of
+from shoal.files import Said, look
+from shoal.files.file import File, quietly
+from shoal.files.memory import bytes_of, free_memory, size_in_memory
+from shoal.files.sidecar import written_dialect
+from shoal.files.source import reader_of
+from shoal.parameters import Names, names_of
+from shoal.privacy import Anonymity, check_names, count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,30 +61,18 @@ def verify(
     some records at a time; the count is the same. A release of Shoal is read as the manifest beside it says.
     `dialect` is as for `shoal.files.read`.
     """
-    from shoal.stream.memory import bytes_of, free_memory, size_in_memory
-
     if str(path) == "-" and memory is not None:
         raise ShoalError("standard input cannot be read in parts; name a file, or leave out --memory")
     limit, names = min(bytes_of(memory), free_memory()), names_of(quasi_identifiers)
-    if str(path) != "-" and not dialect:
-        dialect = written_dialect(Path(path))
-    if str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > limit:
-        return counted(Path(path), names, Said(**dialect))
-    source = read(path, **dialect)
-    table = source.table if source.text is None else source.text
-    return Verification(source.name, table.column_names, k_anonymity(table, names))
-
-
-def counted(path: Path, names: tuple[str, ...], said: Said) -> Verification:
-    """The same for a file larger than memory."""
-    from shoal.stream.counting import count
-    from shoal.stream.source import look
-
-    def quietly(done: int, total: int) -> None:
-        pass
-
-    source = look(path, said, quietly)
-    check_names(names, source.columns)
-    with tempfile.TemporaryDirectory() as folder:
-        sizes = count(source, names, source.size // 16, Path(folder), quietly)
-    return Verification(path.name, list(source.columns), sizes)
+    place = None if str(path) == "-" else Path(path)
+    if place is not None and not dialect:
+        dialect = written_dialect(place)
+    said = Said(**dialect)
+    if place is not None and place.is_file() and size_in_memory(place) > limit:
+        reader = look(place, said, quietly)
+        batches = reader.batches(names)
+    else:
+        reader = reader_of(File.held(path), said)
+        batches = iter([reader.whole(names)])
+    check_names(names, reader.columns)
+    return Verification(reader.file.name, list(reader.columns), count(batches, names, reader.file.size // 16))

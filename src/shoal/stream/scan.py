@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from shoal.attributes.numbers import RowsError, refuse_doubtful
 from shoal.errors import for_each
-from shoal.files import Format, Source
+from shoal.files import Format, Reader, Source
 from shoal.files.kinds import TypeFacts
 from shoal.parameters import Progress
 from shoal.space import NumericAttribute, Scaling, centre_and_spread
 from shoal.stream.columns import Column, Facts, MixedError, Part, Stored, decimals_of, part_of
 from shoal.stream.ranks import key_at, value_of
-from shoal.stream.source import Input
 from shoal.stream.spill import Spilled, SpillWriter, names_of, opened, spilled, whole
 from shoal.table import Roles, Table, framed
 
@@ -37,15 +36,14 @@ class Scan:
     returns: bool = False  # a value that is released holds a carriage return
 
 
-def batch_table(source: Input, roles: Roles, table: pa.Table, typed: pa.Table | None = None) -> Table:
+def batch_table(source: Reader, roles: Roles, table: pa.Table, typed: pa.Table | None = None) -> Table:
     """Some records of a file, as the table of a whole file would be."""
     frame = table if typed is None else typed
-    text = table if source.format == "csv" else None
-    made = Source(source.name, source.path, source.sha256, source.format, frame, text, source.dialect)
-    return Table(framed(frame), roles, made)
+    text = table if source.format.is_text else None
+    return Table(framed(frame), roles, Source.of(source, frame, text))
 
 
-def scan(source: Input, roles: Roles, target: Format, path: Path, progress: Progress) -> Scan:
+def scan(source: Reader, roles: Roles, target: Format, path: Path, progress: Progress) -> Scan:
     """Read all records, check the quasi-identifiers and write their numbers to the disk."""
     as_floats: frozenset[str] = frozenset()
     while True:
@@ -56,19 +54,18 @@ def scan(source: Input, roles: Roles, target: Format, path: Path, progress: Prog
 
 
 def scan_once(
-    source: Input, roles: Roles, target: Format, path: Path, as_floats: frozenset[str], progress: Progress
+    source: Reader, roles: Roles, target: Format, path: Path, as_floats: frozenset[str], progress: Progress
 ) -> Scan:
     """One reading; columns of text that hold exponents or many digits must be known beforehand."""
     names = roles.quasi_identifiers
     kept = [name for name in source.columns if name not in roles.identifiers]
-    from_csv = source.format == "csv"
-    types = {name: TypeFacts() for name in kept} if from_csv and target != "csv" else {}
+    types = {name: TypeFacts() for name in kept} if source.format.is_text and not target.is_text else {}
     facts = [Facts(name) for name in names]
     done, writer, returns = 0, None, "\r" in "".join(kept)
-    look_for_returns = from_csv and target == "csv" and source.returns
+    look_for_returns = target.is_text and source.returns
     wanted = kept if types or look_for_returns else names
     try:
-        for table in source.tables(wanted, progress):
+        for table in source.batches(wanted, progress):
             batch = batch_table(source, roles, table)
             parts = for_each(names, facts, partial(added, batch=batch, as_floats=as_floats, before=done))
             if writer is None:
