@@ -20,7 +20,7 @@ from shoal.attributes.common import CommonValues
 from shoal.bounds import LowerBound
 from shoal.certificate import Certificate, certify
 from shoal.errors import ShoalError, ShoalWarning, some
-from shoal.files import Dialect, atomically, format_of, write
+from shoal.files import Dialect, Said, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
 from shoal.files.sidecar import manifest_path
 from shoal.files.spelling import number_pattern
@@ -31,7 +31,7 @@ from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.space import Space
 from shoal.table import Table, arrow_of, framed, texts
-from shoal.verification import Verification, verify
+from shoal.verification import Verification, verify_as
 
 Int = NDArray[np.int64]
 
@@ -195,9 +195,9 @@ class Release:
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        given = {} if dialect is None else dialect.said()
+        said, names = Said(**({} if dialect is None else dialect.said())), self.original.roles.quasi_identifiers
         try:
-            verification = verify(written, self.original.roles.quasi_identifiers, **given)
+            verification = verify_as(format_of(target), written, names, said)
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
         refuse_small(verification.k, self.partition.k)

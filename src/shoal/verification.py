@@ -1,14 +1,15 @@
 """Verifying a file, whoever wrote it: how many records share their quasi-identifiers, from its bytes."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import ShoalError
-from shoal.files import Said, look
+from shoal.files import Format, Said
 from shoal.files.file import File, quietly
-from shoal.files.memory import bytes_of, free_memory, size_in_memory
+from shoal.files.memory import DEFAULT, bytes_of, free_memory, size_in_memory
 from shoal.files.sidecar import written_dialect
 from shoal.files.source import reader_of
 from shoal.parameters import Names, names_of
@@ -63,16 +64,23 @@ def verify(
     """
     if str(path) == "-" and memory is not None:
         raise ShoalError("standard input cannot be read in parts; name a file, or leave out --memory")
-    limit, names = min(bytes_of(memory), free_memory()), names_of(quasi_identifiers)
-    place = None if str(path) == "-" else Path(path)
-    if place is not None and not dialect:
-        dialect = written_dialect(place)
-    said = Said(**dialect)
-    if place is not None and place.is_file() and size_in_memory(place) > limit:
-        reader = look(place, said, quietly)
-        batches = reader.batches(names)
-    else:
-        reader = reader_of(File.held(path), said)
-        batches = iter([reader.whole(names)])
-    check_names(names, reader.columns)
-    return Verification(reader.file.name, list(reader.columns), count(batches, names, reader.file.size // 16))
+    limit, names = bytes_of(memory), names_of(quasi_identifiers)
+    if str(path) != "-" and not dialect:
+        dialect = written_dialect(Path(path))
+    return verify_as(None, path, names, Said(**dialect), limit)
+
+
+def verify_as(
+    kind: Format | None,
+    path: str | os.PathLike[str],
+    quasi_identifiers: Sequence[str],
+    said: Said,
+    limit: int = DEFAULT,
+) -> Verification:
+    """The same for a file whose format is known, whatever its name; None where that is to be found out."""
+    on_disk = str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > min(limit, free_memory())
+    reader = reader_of(File.on_disk(Path(path), quietly) if on_disk else File.held(path), said, kind)
+    check_names(quasi_identifiers, reader.columns)
+    batches = reader.batches(quasi_identifiers) if on_disk else [reader.whole(quasi_identifiers)]
+    counted = count(batches, quasi_identifiers, reader.file.size // 16)
+    return Verification(reader.file.name, list(reader.columns), counted)

@@ -53,17 +53,20 @@ class Reader(ABC):
     def batches(self, columns: Iterable[str], progress: Progress = quietly) -> Iterator[pa.Table]:
         """Some columns of the records, some at a time, in the order of the file; text where the format is."""
         self.file.check_unchanged()
-        chosen = set(columns)
-        wanted = [name for name in self.columns if name in chosen]
+        wanted = self._in_order(columns)
         yield from batches.even(self.parts(wanted, progress), batches.batch_of(len(wanted)))
         self.file.check_unchanged()
         progress(self.file.size, self.file.size)
 
-    def whole(self, columns: Iterable[str] | None = None) -> pa.Table:
-        """All records at once."""
-        chosen = list(self.columns if columns is None else dict.fromkeys(columns))
-        parts = list(self.batches(chosen))
-        return pa.concat_tables(parts) if parts else self.schema.empty_table().select(chosen)
+    def whole(self, columns: Iterable[str]) -> pa.Table:
+        """The same for all records at once."""
+        wanted = self._in_order(columns)
+        parts = list(self.parts(wanted, quietly))
+        return pa.concat_tables(parts) if parts else self.schema.empty_table().select(wanted)
+
+    def _in_order(self, columns: Iterable[str]) -> list[str]:
+        chosen = set(columns)
+        return [name for name in self.columns if name in chosen]
 
     def as_dict(self) -> dict[str, Any]:
         """The file and what was found out about it, as JSON takes it."""

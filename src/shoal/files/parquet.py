@@ -79,7 +79,8 @@ class ParquetReader(Reader):
         try:
             with opened(self.file) as file:
                 done, records = 0, max(1, file.metadata.num_rows)
-                for batch in file.iter_batches(batches.batch_of(len(columns)), columns=columns, use_threads=False):
+                size = batches.batch_of(len(columns)) if self.file.content is None else records
+                for batch in file.iter_batches(size, columns=columns, use_threads=False):
                     yield pa.Table.from_batches([batch]).select(columns)
                     done += batch.num_rows
                     progress(self.file.size * done // records, self.file.size)

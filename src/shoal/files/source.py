@@ -45,7 +45,7 @@ def read(path: str | os.PathLike[str], **dialect: Any) -> Source:
     """
     said = Said(**dialect)
     reader = reader_of(File.held(path), said)
-    table = reader.whole()
+    table = reader.whole(reader.columns)
     return Source.of(reader, *((typed(table, reader.dialect), table) if reader.format.is_text else (table,)))
 
 
@@ -54,9 +54,9 @@ def look(path: Path, said: Said, progress: Progress) -> Reader:
     return reader_of(File.on_disk(path, progress), said)
 
 
-def reader_of(file: File, said: Said) -> Reader:
-    """The reader of a file, by its format."""
-    kind = format_in(file.name, file.start)
+def reader_of(file: File, said: Said, kind: Format | None = None) -> Reader:
+    """The reader of a file, by its format where that is known."""
+    kind = kind or format_in(file.name, file.start)
     # The columns of other formats have names of their own; there is nothing to number.
     if not kind.is_text and (named := [name for name in said.given() if name != "number_names"]):
         raise ShoalError(f"{file.name} is not a CSV file, so it has no {some(named)}")
