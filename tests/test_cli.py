@@ -128,8 +128,8 @@ def test_digits_are_given_for_all_columns_or_for_some_and_repeated_by_a_recipe(f
 
 
 def test_a_table_that_needs_more_memory_than_is_free_is_refused(folder, run, monkeypatch):
-    monkeypatch.setattr("shoal.stream.memory.free_memory", lambda: 10**6)
-    monkeypatch.setattr("shoal.stream.memory.resident_memory", lambda: 0)
+    monkeypatch.setattr("shoal.files.memory.free_memory", lambda: 10**6)
+    monkeypatch.setattr("shoal.files.memory.resident_memory", lambda: 0)
     status, out, err = run(GOOD)
     assert (status, out) == (2, "")
     assert "people.csv needs about 330 MB of memory and 1 MB can be had now; give --memory" in err

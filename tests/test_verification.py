@@ -23,7 +23,7 @@ def test_a_file_larger_than_memory_is_counted_in_parts(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("x;y\n1,5;a\n1,50;a\n1,5;b\n")
     whole = shoal.verify(path, ["x", "y"])
-    monkeypatch.setattr("shoal.stream.memory.size_in_memory", lambda _: 10**15)
+    monkeypatch.setattr("shoal.verification.size_in_memory", lambda _: 10**15)
     parts = shoal.verify(path, ["x", "y"], memory="1GB")
     assert sorted(parts.anonymity.sizes) == sorted(whole.anonymity.sizes) == [1, 1, 1]
     assert (parts.name, parts.columns, parts.k) == (whole.name, whole.columns, 1)

@@ -154,8 +154,8 @@ def anonymize(
         return
 
     from shoal.files import read
+    from shoal.files.memory import check_room
     from shoal.pipeline import released
-    from shoal.stream.memory import check_room
 
     with collected_warnings(show=not as_json) as noted:
         check_room(Path(file))
@@ -181,7 +181,7 @@ def anonymize(
 
 def is_streamed(file: str, output: str, memory: str | None, expected: "Recipe | None") -> bool:
     """Whether the table is too large for memory; a recipe is repeated in the way that it was made."""
-    from shoal.stream.memory import bytes_of
+    from shoal.files.memory import bytes_of
     from shoal.stream.run import fits
 
     limit = bytes_of(memory)
@@ -209,8 +209,8 @@ def stream(
 ) -> None:
     """Anonymize a table that is larger than memory."""
     from shoal.files import Said
+    from shoal.files.file import hash_of
     from shoal.stream.run import released_file
-    from shoal.stream.source import hash_of
     from shoal.stream.work import unfinished
 
     if report is not None:

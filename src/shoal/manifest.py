@@ -1,10 +1,8 @@
 """The manifest beside a release: what was done, with which settings, to which bytes, and what came of it."""
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -45,8 +43,8 @@ def input_of(table: Table) -> Manifest:
 
 def file_of(name: str, kind: Format, sha256: str, dialect: Dialect) -> Manifest:
     """A file, with the hash of its bytes."""
-    described = {"name": name, "format": kind, "sha256": sha256}
-    return described | ({"dialect": asdict(dialect)} if kind == "csv" else {})
+    described = {"name": name, "format": kind.name, "sha256": sha256}
+    return described | ({"dialect": asdict(dialect)} if kind.is_text else {})
 
 
 def hash_of_values(table: Table) -> str:
@@ -61,20 +59,3 @@ def hash_of_values(table: Table) -> str:
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # Arrow has no type for it
             digest.update(repr(column.to_list()).encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
-
-
-def manifest_path(target: Path) -> Path:
-    """Where the manifest of a release stands."""
-    return target.with_name(f"{target.name}.manifest.json")
-
-
-def written_dialect(path: Path) -> dict[str, Any]:
-    """How Shoal wrote a CSV file, if the manifest beside it is about these very bytes; else nothing."""
-    try:
-        output = json.loads(manifest_path(path).read_text(encoding="utf-8"))["output"]
-        with path.open("rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != output["sha256"]:
-                return {}
-        return Dialect(**output["dialect"]).said()
-    except (OSError, ValueError, KeyError, TypeError):  # no manifest, or none of a CSV file
-        return {}

@@ -4,7 +4,7 @@ A method lists its parameters as `_parameters = {"k": Whole(1)}`; the estimator 
 before any work starts.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf, nan
 from numbers import Integral, Real
@@ -19,6 +19,10 @@ SCALINGS: tuple[Scaling, ...] = ("zscore", "range", "robust", "none")
 
 Progress = Callable[[int, int], None]
 """Called now and then with (records grouped so far, records in all)."""
+
+
+Names = Iterable[str] | str | None
+"""Names of columns, or a single one."""
 
 
 class Rule(Protocol):
@@ -108,3 +112,17 @@ class OneOf:
             return value
         hint = nearest_name(value, self.names) if isinstance(value, str) else ""
         raise ShoalError(f"{name} must be one of {', '.join(self.names)}, not {value!r}{hint}")
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """A tuple of column names; a single one may be given as it is."""
+    if names is None:
+        return ()
+    listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+    odd = [name for name in listed if not isinstance(name, str)]
+    if odd:
+        raise ShoalError(
+            f"columns are named by text, not by {odd[0]!r}; rename the columns first, for example by "
+            "table.columns = table.columns.map(str)"
+        )
+    return listed

@@ -11,12 +11,12 @@ from shoal.grouping import grouped
 from shoal.manifest import input_of, manifest_of
 from shoal.measures import Known, Untouched, figures_of, given_away, information_loss
 from shoal.measures.untouched import refusal_of, warning_of
-from shoal.parameters import Progress
+from shoal.parameters import Names, Progress
 from shoal.progress import check_progress, shown_progress
 from shoal.release import Release
 from shoal.settings import Options, Settings, check_k
 from shoal.space import Space, digits_of
-from shoal.table import Names, Table
+from shoal.table import Table
 
 
 def anonymize(

@@ -20,18 +20,19 @@ from shoal.bounds import LowerBound
 from shoal.cards import Card, named
 from shoal.certificate import Certificate, certify
 from shoal.errors import ShoalError, some, warn
-from shoal.files import Dialect, atomically, format_of, write
+from shoal.files import Dialect, Said, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
+from shoal.files.sidecar import manifest_path
 from shoal.files.spelling import number_pattern
-from shoal.files.write import write_csv
-from shoal.manifest import Manifest, manifest_path
+from shoal.files.target import write_texts
+from shoal.manifest import Manifest
 from shoal.measures import Figure, InformationLoss, listed, verified
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.settings import Settings
 from shoal.space import Space
 from shoal.table import Table, arrow_of, framed, texts
-from shoal.verification import Verification, verify
+from shoal.verification import Verification, verify_as
 
 Int = NDArray[np.int64]
 
@@ -144,7 +145,7 @@ class Release:
             verification = self._verified(temporary, target, dialect)
             output = {
                 "name": target.name,
-                "format": format_of(target),
+                "format": format_of(target).name,
                 "sha256": hashlib.sha256(temporary.read_bytes()).hexdigest(),
                 "records": verification.n_records,
                 "verified_k": verification.k,
@@ -199,16 +200,15 @@ class Release:
 
     def _write_to(self, temporary: Path, target: Path) -> Dialect | None:
         """Write the bytes of the release; returns the dialect where it is a CSV file."""
-        kind = format_of(target)
-        if kind != "csv":
+        kind, source = format_of(target), self.original.source
+        style = kind.style_for(target, source.dialect if source else Dialect())
+        if style is None:
             write(arrow_of(self._released()), temporary, kind)
             return None
-        source = self.original.source
-        dialect = dialect_for(target, source.dialect if source else Dialect())
+        dialect = style.dialect
         columns = {name: self._text(name, dialect) for name in self.original.kept}
         warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect)
-        zipped = target.name.lower().endswith(".gz")
-        write_csv(list(columns), list(columns.values()), temporary, dialect, zipped)
+        write_texts(list(columns), list(columns.values()), temporary, kind, style)
         return dialect
 
     def _text(self, name: str, dialect: Dialect) -> Sequence[str]:
@@ -221,9 +221,9 @@ class Release:
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        given = {} if dialect is None else dialect.said()
+        said, names = Said(**({} if dialect is None else dialect.said())), self.original.roles.quasi_identifiers
         try:
-            verification = verify(written, self.original.roles.quasi_identifiers, **given)
+            verification = verify_as(format_of(target), written, names, said)
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
         refuse_small(verification.k, self.partition.k)
@@ -248,12 +248,6 @@ def refuse_same(pages: Sequence[Path], target: Path) -> None:
     for page in pages:
         if page.resolve() in (target.resolve(), manifest_path(target).resolve()):
             raise ShoalError(f"{page} is both the release and the report; choose another name for one")
-
-
-def dialect_for(target: Path, dialect: Dialect) -> Dialect:
-    """The dialect of a CSV file that is written: that of the input, with a header, with tabs for a .tsv."""
-    tabs = target.name.lower().removesuffix(".gz").endswith(".tsv")
-    return replace(dialect, delimiter="\t" if tabs else dialect.delimiter, header=True, names=None)
 
 
 def column_text(table: Table, name: str) -> list[str]:

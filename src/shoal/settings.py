@@ -12,12 +12,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from shoal.errors import ShoalError, nearest_name, some
-from shoal.parameters import AGGREGATES, SCALINGS, Aggregate, Flag, OneOf, Rule, Scaling, Seed, Whole
+from shoal.parameters import AGGREGATES, SCALINGS, Aggregate, Flag, Names, OneOf, Rule, Scaling, Seed, Whole
 
 if TYPE_CHECKING:  # the command line reads the options before anything heavy is loaded
     from shoal.attributes.digits import Digits
     from shoal.estimator import Microaggregator
-    from shoal.table import Names, Roles
+    from shoal.table import Roles
 
 
 class Options(TypedDict, total=False):

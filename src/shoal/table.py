@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from shoal.errors import ShoalError, for_each, no_columns, some, warn
 from shoal.files import Source, read
+from shoal.parameters import Names, names_of
 
 Int = NDArray[np.int64]
-Names = Iterable[str] | str | None
 
 
 @dataclass(frozen=True)
@@ -172,20 +172,6 @@ def has_unused_categories(series: "nw.Series[Any]") -> bool:
 def used_categories(chunk: pa.DictionaryArray) -> pa.Array:
     """The categories that some record has."""
     return chunk.dictionary.take(chunk.indices.drop_null().unique()).drop_null()
-
-
-def names_of(names: Names) -> tuple[str, ...]:
-    """A tuple of column names; a single one may be given as it is."""
-    if names is None:
-        return ()
-    listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
-    odd = [name for name in listed if not isinstance(name, str)]
-    if odd:
-        raise ShoalError(
-            f"columns are named by text, not by {odd[0]!r}; rename the columns first, for example by "
-            "table.columns = table.columns.map(str)"
-        )
-    return listed
 
 
 def framed(data: Any) -> "nw.DataFrame[Any]":

@@ -64,7 +64,7 @@ def write_release(release: "Release", output: str, overwrite: bool, report: Path
     source = release.original.source
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        path = Path(folder) / f"release.{source.format if source else 'csv'}"
+        path = Path(folder) / f"release{source.format.shown[0] if source else '.csv'}"
         verification = release.write(path, report=Path(folder) / "report.html" if report else None)
         if report is not None:
             page = stack.enter_context(atomically(report, overwrite))
@@ -108,7 +108,7 @@ def print_result(
     chosen = [f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []
     lines = [first, *chosen, *others]
     if output != "-":
-        from shoal.manifest import manifest_path
+        from shoal.files.sidecar import manifest_path
 
         beside = manifest_path(Path(output))
         lines += [

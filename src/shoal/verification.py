@@ -1,7 +1,7 @@
 """Verifying a file, whoever wrote it: how many records share their quasi-identifiers, from its bytes."""
 
 import os
-import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,14 @@ from typing import Any
 from shoal.cards import Card
 from shoal.cards import counted as grouped_digits
 from shoal.errors import ShoalError
-from shoal.files import Said, read
-from shoal.manifest import written_dialect
-from shoal.privacy import Anonymity, k_anonymity
-from shoal.privacy.k_anonymity import check_names
-from shoal.table import Names, names_of
+from shoal.files import Format, Said
+from shoal.files.file import File
+from shoal.files.memory import DEFAULT, bytes_of, free_memory, size_in_memory
+from shoal.files.sidecar import written_dialect
+from shoal.files.source import reader_of
+from shoal.parameters import Names, names_of
+from shoal.privacy import Anonymity, check_names, count
+from shoal.progress import quietly
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,30 +68,25 @@ def verify(
     some records at a time; the count is the same. A release of Shoal is read as the manifest beside it says.
     `dialect` is as for `shoal.files.read`.
     """
-    from shoal.stream.memory import bytes_of, free_memory, size_in_memory
-
     if str(path) == "-" and memory is not None:
         raise ShoalError("standard input cannot be read in parts; name a file, or leave out --memory")
-    limit, names = min(bytes_of(memory), free_memory()), names_of(quasi_identifiers)
+    limit, names = bytes_of(memory), names_of(quasi_identifiers)
     if str(path) != "-" and not dialect:
         dialect = written_dialect(Path(path))
-    if str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > limit:
-        return counted(Path(path), names, Said(**dialect))
-    source = read(path, **dialect)
-    table = source.table if source.text is None else source.text
-    return Verification(source.name, table.column_names, k_anonymity(table, names))
+    return verify_as(None, path, names, Said(**dialect), limit)
 
 
-def counted(path: Path, names: tuple[str, ...], said: Said) -> Verification:
-    """The same for a file larger than memory."""
-    from shoal.stream.counting import count
-    from shoal.stream.source import look
-
-    def quietly(done: int, total: int) -> None:
-        pass
-
-    source = look(path, said, quietly)
-    check_names(names, source.columns)
-    with tempfile.TemporaryDirectory() as folder:
-        sizes = count(source, names, source.size // 16, Path(folder), quietly)
-    return Verification(path.name, list(source.columns), sizes)
+def verify_as(
+    kind: Format | None,
+    path: str | os.PathLike[str],
+    quasi_identifiers: Sequence[str],
+    said: Said,
+    limit: int = DEFAULT,
+) -> Verification:
+    """The same for a file whose format is known, whatever its name; None where that is to be found out."""
+    on_disk = str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > min(limit, free_memory())
+    reader = reader_of(File.on_disk(Path(path), quietly) if on_disk else File.held(path), said, kind)
+    check_names(quasi_identifiers, reader.columns)
+    batches = reader.batches(quasi_identifiers) if on_disk else [reader.whole(quasi_identifiers)]
+    counted = count(batches, quasi_identifiers, reader.file.size // 16)
+    return Verification(reader.file.name, list(reader.columns), counted)

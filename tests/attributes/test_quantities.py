@@ -193,7 +193,7 @@ def test_a_warning_names_the_column_the_reason_and_the_cure_before_anything_is_g
 
 
 def test_streamed_in_parts_the_same_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.stream.source.GROUP", 30)
+    monkeypatch.setattr("shoal.files.batches.GROUP", 30)
     monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 40)
     table = pd.DataFrame(
         {

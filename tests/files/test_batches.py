@@ -1,8 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from shoal.files.batches import CELLS, batch_of, batches
-from shoal.files.write import GROUP
+from shoal.files.batches import CELLS, GROUP, batch_of, batches
 
 
 @pytest.mark.parametrize("columns", [0, 1, 30, 33, 250, 2000, 10**6])

@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.files.dialect import Dialect, Said, decode, detect
+from shoal.files.dialect import Dialect, Said, detect
 
 
 def detected(text, **given):
@@ -87,31 +87,6 @@ def test_what_is_given_is_not_guessed():
     assert detected("a;b\n1,5;2\n", decimal=".").decimal == "."
 
 
-@pytest.mark.parametrize(
-    ("content", "encoding"),
-    [
-        ("ä,1".encode(), "utf-8"),
-        ("ä,1".encode("utf-8-sig"), "utf-8-sig"),
-        ("ä,1".encode("utf-16"), "utf-16"),
-        ("ä,1".encode("utf-32"), "utf-32"),
-        ("ä,1".encode("cp1252"), "cp1252"),
-        (b"\x81\xe4,1", "latin-1"),
-    ],
-)
-def test_the_encoding_is_found(content, encoding):
-    text, found = decode(content, "x.csv", None)
-    assert found == encoding
-    assert text.endswith(",1")
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-def test_wide_letters_without_a_mark_are_refused_with_their_encoding(encoding):
-    content = "age,city\n34,Göteborg\n".encode(encoding)
-    with pytest.raises(ShoalError, match=f"binary data; if it is text, say --encoding {encoding} "):
-        decode(content, "x.csv", None)
-    assert decode(content, "x.csv", encoding) == ("age,city\n34,Göteborg\n", encoding)
-
-
 def test_what_is_said_must_make_sense():
     with pytest.raises(ShoalError, match="names gives 'a' twice"):
         Said(names=["a", "b", "a"])
@@ -120,17 +95,6 @@ def test_what_is_said_must_make_sense():
     with pytest.raises(ShoalError, match="header must be True or False, not 'no'"):
         Said(header="no")
     assert Said(names="a").given() == {"names": ("a",)}
-
-
-def test_what_is_not_text_is_an_error():
-    with pytest.raises(ShoalError, match="binary data"):
-        decode(b"\x89PNG\x00\x01", "x.csv", None)
-    with pytest.raises(ShoalError, match="spreadsheet"):
-        decode(b"PK\x03\x04...", "x.xlsx", None)
-    with pytest.raises(ShoalError, match="is not written in ascii"):
-        decode("ä".encode(), "x.csv", "ascii")
-    with pytest.raises(ShoalError, match="unknown encoding 'utf-9'"):
-        decode(b"a", "x.csv", "utf-9")
 
 
 def test_a_dialect_must_make_sense():
@@ -152,10 +116,6 @@ def test_a_long_file_is_judged_by_whole_rows_wherever_the_sample_ends(padding):
 
 def test_a_field_longer_than_the_sample_does_no_harm():
     assert detected("a;b\n1,5;" + "x" * 300_000 + "\n").delimiter == ";"
-
-
-def test_a_mark_at_the_start_is_dropped_even_where_the_encoding_is_given():
-    assert decode("ä".encode("utf-8-sig"), "x.csv", "utf-8") == ("ä", "utf-8")
 
 
 @pytest.mark.parametrize("sign", ["1", "e", "-", "+", "\n"])

@@ -2,8 +2,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.files.kinds import TypeFacts, typed_as
-from shoal.files.read import typed_column
+from shoal.files.kinds import TypeFacts, typed_as, typed_column
 
 
 def facts_of(*parts):

@@ -213,7 +213,7 @@ def test_a_file_in_parts_is_inspected_as_the_table_in_one(tmp_path, monkeypatch,
     path.write_text(FILES[case])
     whole = shoal.inspect(read(path, header=True))
     assert shoal.inspect(path, header=True) == whole
-    monkeypatch.setattr("shoal.stream.source.GROUP", size)
+    monkeypatch.setattr("shoal.files.batches.GROUP", size)
     assert shoal.inspect(path, header=True) == whole
 
 
@@ -234,7 +234,7 @@ def test_a_typed_file_in_parts_is_inspected_as_the_table_in_one(tmp_path, monkey
         }
     )
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
-    monkeypatch.setattr("shoal.stream.source.GROUP", size)
+    monkeypatch.setattr("shoal.files.batches.GROUP", size)
     found = shoal.inspect(tmp_path / "t.parquet")
     assert found == shoal.inspect(pyarrow.parquet.read_table(tmp_path / "t.parquet"))
     missing = {column.name: column.missing for column in found.columns}

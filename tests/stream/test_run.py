@@ -35,14 +35,13 @@ ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], 
 @pytest.fixture
 def small_parts(monkeypatch):
     """Parts of a few records, so that small tables have many."""
-    monkeypatch.setattr(sys.modules["shoal.files.write"], "GROUP", 7)  # the package has a function of that name
-    monkeypatch.setattr("shoal.stream.source.GROUP", 7)
-    monkeypatch.setattr("shoal.stream.source.batch_of", lambda columns: 3)  # the groups of a file are of seven
-    monkeypatch.setattr("shoal.stream.source.BLOCK", 256)
+    monkeypatch.setattr("shoal.files.batches.GROUP", 7)
+    monkeypatch.setattr("shoal.files.batches.batch_of", lambda columns: 3)  # the groups of a file are of seven
+    monkeypatch.setattr("shoal.files.text.BLOCK", 256)
     monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 5)
     monkeypatch.setattr("shoal.stream.run.read_together", lambda blocks, m: 3)
     monkeypatch.setattr("shoal.attributes.ranks._FEW", 3)
-    monkeypatch.setattr("shoal.stream.counting.BUCKET", 4)
+    monkeypatch.setattr("shoal.privacy.counting.BUCKET", 4)
 
 
 def people(n, seed=0):
@@ -366,8 +365,8 @@ def test_the_digits_that_were_asked_for_are_those_of_a_stream_too(tmp_path, smal
 def test_what_is_free_decides_neither_the_way_nor_the_blocks(tmp_path, monkeypatch, free):
     path = write(people(200), tmp_path / "in.csv")
     monkeypatch.setattr("shoal.stream.memory.RECORD", 20_000_000)  # so that few such records fill a block
-    monkeypatch.setattr("shoal.stream.memory.free_memory", lambda: free)
-    monkeypatch.setattr("shoal.stream.memory.resident_memory", lambda: 0, raising=False)
+    monkeypatch.setattr("shoal.files.memory.free_memory", lambda: free)
+    monkeypatch.setattr("shoal.files.memory.resident_memory", lambda: 0, raising=False)
     given = {"k": 3, "method": "mdav"} | ROLES
     alone = anonymize_file(path, tmp_path / "a.csv", **given)
     assert alone.blocks == 1
@@ -388,8 +387,8 @@ def test_what_is_free_decides_neither_the_way_nor_the_blocks(tmp_path, monkeypat
 
 def test_too_little_memory_is_an_error_before_any_work(tmp_path, monkeypatch):
     path = write(people(60), tmp_path / "in.csv")
-    monkeypatch.setattr("shoal.stream.memory.free_memory", lambda: 10**6)
-    monkeypatch.setattr("shoal.stream.memory.resident_memory", lambda: 0, raising=False)
+    monkeypatch.setattr("shoal.files.memory.free_memory", lambda: 10**6)
+    monkeypatch.setattr("shoal.files.memory.resident_memory", lambda: 0, raising=False)
     with pytest.raises(
         ShoalError, match=r"in.csv needs about 330 MB of memory and 1 MB can be had now; give --memory"
     ):
@@ -401,8 +400,8 @@ def test_too_little_memory_for_work_that_was_begun_keeps_it(tmp_path, monkeypatc
     path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
     interrupted(path, output, k=3, blocks=2, **ROLES)
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.stream.memory.free_memory", lambda: 10**6)
-        patch.setattr("shoal.stream.memory.resident_memory", lambda: 0, raising=False)
+        patch.setattr("shoal.files.memory.free_memory", lambda: 10**6)
+        patch.setattr("shoal.files.memory.resident_memory", lambda: 0, raising=False)
         with pytest.raises(ShoalError, match="run the same command again, it goes on from here"):
             anonymize_file(path, output, k=3, blocks=2, **ROLES)
     assert folder_for(output).is_dir()

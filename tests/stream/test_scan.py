@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from shoal.attributes.numbers import from_column
 from shoal.attributes.numeric_stream import NumericKept, quartiles
 from shoal.errors import ShoalError
-from shoal.files import Said, read
+from shoal.files import FORMATS, Said, look, read
 from shoal.space import Space
 from shoal.stream.scan import only, scan, settle
-from shoal.stream.source import look
 from shoal.stream.spill import whole
 from shoal.table import Roles, Table
 
@@ -27,13 +26,13 @@ def nothing(done, total):
 
 @pytest.fixture
 def parts_of_three(monkeypatch):
-    monkeypatch.setattr("shoal.stream.source.GROUP", 3)
+    monkeypatch.setattr("shoal.files.batches.GROUP", 3)
     monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 4)
 
 
 def scanned(folder, path, names, target="csv"):
     said = Said(header=True) if path.suffix == ".csv" else Said()
-    found = scan(look(path, said, nothing), Roles.of(names), target, folder / "scan", nothing)
+    found = scan(look(path, said, nothing), Roles.of(names), FORMATS[target], folder / "scan", nothing)
     columns = settle(found, dict.fromkeys(names, 1.0), folder / "scan", folder / "numbers", nothing)
     return found, columns, whole(folder / "numbers", [f"q{number}" for number in range(len(names))])
 

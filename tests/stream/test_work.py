@@ -5,15 +5,20 @@ import pytest
 
 from shoal.attributes.numeric_stream import NumericKept
 from shoal.errors import ShoalError
-from shoal.files import Dialect
+from shoal.files import FORMATS, Dialect
+from shoal.files.file import File
+from shoal.files.formats import text_schema
+from shoal.files.layout import Layout
+from shoal.files.source import reader_from
+from shoal.files.text import CsvReader
 from shoal.stream import work
 from shoal.stream.groups import Done, Lost
-from shoal.stream.source import Input
 from shoal.stream.work import Work, unfinished
 
 
 def source(folder):
-    return Input(folder / "in.csv", "csv", 1, 2, "abc", ("x",), Dialect(";"))
+    layout = Layout(Dialect(";"), ("x",), ("x",), 0)
+    return CsvReader(FORMATS["csv"], File("in.csv", folder / "in.csv", 1, 2, "abc"), text_schema(["x"]), layout)
 
 
 def test_work_is_remembered(tmp_path):
@@ -31,7 +36,7 @@ def test_work_is_remembered(tmp_path):
     assert again.columns() == [column]
     assert (again.done(0), again.done(1).squares) == (None, [[0.5, -2]])
     assert (again.lost(0), again.lost(1)) == (Lost([0.5], [1.5]), None)
-    assert Input.from_dict(again.state["input"]) == source(tmp_path)
+    assert reader_from(again.state["input"]) == source(tmp_path)
     assert "1 of 2 blocks" in unfinished(tmp_path / "out.csv")
     assert work.folder.stat().st_mode & 0o077 == 0
 

@@ -31,6 +31,8 @@ def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.cast(column, pa.decimal128(kind.precision, kind.scale))
     if pa.types.is_float16(kind):
         return pc.cast(column, pa.float32())
+    if pa.types.is_binary_view(kind):
+        return pc.cast(column, pa.binary())
     return pc.cast(column, pa.string()) if pa.types.is_string_view(kind) else column
 
 

@@ -3,7 +3,6 @@
 Detected from the content wherever the caller has not said so.
 """
 
-import codecs
 import csv
 import io
 import re
@@ -28,13 +27,8 @@ LONG = 1_000_000
 
 _FEW_LINES = 20
 
-START = 1000
-"""Bytes by which its encoding is guessed."""
-
 _CLOCK = re.compile(r"([01]?\d|2[0-4])\.[0-5]\d|([0-2]\d|3[01])\.(0[1-9]|1[0-2])\.?")
 """The time of a day or a day of a month, such as 8.30 or 24.12."""
-
-_GUESSES = ("utf-8", "cp1252", "latin-1")
 
 
 @dataclass(frozen=True)
@@ -140,59 +134,6 @@ def check_sign(name: str, sign: str) -> None:
         raise ShoalError(f"{name} must be one character of ASCII, not {sign!r}")
     if sign.isalnum() or sign in "\r\n" or (name in ("decimal", "thousands") and sign in "+-"):
         raise ShoalError(f"{name} cannot be {sign!r}: numbers or lines are made of it; give another sign")
-
-
-def decode(content: bytes, name: str, encoding: str | None) -> tuple[str, str]:
-    """The text of a file and its encoding."""
-    tried = candidates(name, content, b"\x00" in content, encoding)
-    for candidate in tried:
-        try:
-            return content.decode(candidate).removeprefix("\ufeff"), candidate
-        except LookupError:
-            raise unknown_encoding(candidate) from None
-        except UnicodeDecodeError as error:
-            if len(tried) == 1:
-                raise not_encoded(name, candidate, error.start) from None
-    raise AssertionError("latin-1 decodes anything")
-
-
-def unknown_encoding(encoding: str) -> ShoalError:
-    """Python has no such encoding."""
-    return ShoalError(f"unknown encoding {encoding!r}; try utf-8, latin-1 or cp1252")
-
-
-def not_encoded(name: str, encoding: str, byte: int) -> ShoalError:
-    """The file is written in another encoding."""
-    return ShoalError(f"{name} is not written in {encoding} (byte {byte}); try another encoding")
-
-
-def candidates(name: str, content: bytes, binary: bool, encoding: str | None) -> list[str]:
-    """The encodings to try, from how a file begins and whether it holds zero bytes."""
-    for mark, marked in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF32_LE, "utf-32"),  # begins with the mark of UTF-16
-        (codecs.BOM_UTF32_BE, "utf-32"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if encoding is None and content.startswith(mark):
-            encoding = marked
-    if content.startswith(b"PK\x03\x04"):
-        raise ShoalError(f"{name} is not a CSV file but a spreadsheet or a zip archive; save it as CSV first")
-    if encoding is None and binary:
-        wide = wide_encoding(content)
-        hint = f"; if it is text, say --encoding {wide} (encoding={wide!r})" if wide else ""
-        raise ShoalError(f"{name} is not a CSV file: it holds binary data{hint}")
-    return [encoding] if encoding else list(_GUESSES)
-
-
-def wide_encoding(content: bytes) -> str | None:
-    """The encoding of several bytes a letter that would have zero bytes where the start of a file has them."""
-    start = content[:START]
-    zeros = [start[place::4].count(0) / max(1, len(start[place::4])) for place in range(4)]
-    places = tuple(place for place, share in enumerate(zeros) if share > 0.5)
-    wide = {(1, 3): "utf-16-le", (0, 2): "utf-16-be", (1, 2, 3): "utf-32-le", (0, 1, 2): "utf-32-be"}
-    return wide.get(places)
 
 
 def detect(text: str, encoding: str, said: Said) -> Dialect:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.files.dialect import Dialect
 from shoal.files.spelling import doubtful, number_pattern, pointed
 
 WHOLE = r"^-?[0-9]+$"
@@ -54,6 +55,19 @@ class TypeFacts:
         if self.whole:
             return "string" if self.wide else "int64"
         return "string" if self.example and not self.is_shown else "double"
+
+
+def typed(text: pa.Table, dialect: Dialect) -> pa.Table:
+    """Columns of text with types: whole numbers, numbers, or text where any value is not one."""
+    columns = [typed_column(column, *dialect.signs) for column in text.columns]
+    return pa.table(columns, names=text.column_names)
+
+
+def typed_column(column: pa.ChunkedArray, decimal: str, thousands: str = "") -> pa.ChunkedArray:
+    """One column with a type; codes with leading zeros, or such as 1E5, and numbers in doubt stay text."""
+    facts = TypeFacts()
+    facts.add(column, decimal, thousands)
+    return typed_as(column, facts.type, decimal, thousands)
 
 
 def typed_as(column: pa.ChunkedArray, kind: str, decimal: str, thousands: str) -> pa.ChunkedArray:

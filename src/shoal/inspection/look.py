@@ -5,9 +5,8 @@ divided makes no difference.
 """
 
 import os
-import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,16 +16,15 @@ import pyarrow as pa
 from shoal.attributes.quantities import MOST
 from shoal.cards import Card, counted
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.files import Dialect, Said, Source, read
-from shoal.files.arrays import shown
+from shoal.files import Dialect, Said, Source, look
 from shoal.files.batches import batches
+from shoal.files.file import File
+from shoal.files.memory import BASE, FLOOR, bytes_of
+from shoal.files.source import reader_of
 from shoal.inspection.profiles import ColumnProfile, Profiler
 from shoal.inspection.suggestions import Role
-from shoal.privacy import k_anonymity
+from shoal.privacy import count
 from shoal.progress import quietly
-from shoal.stream.counting import count
-from shoal.stream.memory import BASE, FLOOR, bytes_of
-from shoal.stream.source import Input, look
 from shoal.table import arrow_of
 
 _HELD = 160  # bytes that a different value takes at most, in a set and in a tally
@@ -109,27 +107,25 @@ def inspect(data: Any, *, memory: str | int | None = None, **dialect: Any) -> In
         What is known about a CSV file, as for `shoal.files.read`; the rest is detected.
     """
     limit = FLOOR if memory is None else bytes_of(memory)
-    given = {"number_names": True} | dialect
-    if isinstance(data, (str, os.PathLike)) and str(data) != "-":
-        file = look(Path(data), Said(**given), quietly)
-        return inspect_file(file, limit, is_numbered(file.dialect, dialect))
-    if memory is not None:
+    is_path = isinstance(data, (str, os.PathLike))
+    if memory is not None and (not is_path or str(data) == "-"):
         raise ShoalError("memory is for files: a table in memory, or standard input, is there as a whole")
-    table, found = table_of(read(data, **given) if isinstance(data, (str, os.PathLike)) else data)
-    numbered = found is not None and is_numbered(found, dialect)
-    columns = profiles(table.schema, batches(table), found, limit)
-    unique = None
-    if (quasi := to_count(columns)) and table.num_rows:
-        known = pa.table({name: shown(table[name]) for name in quasi})
-        unique = int((k_anonymity(known, quasi).sizes == 1).sum())
-    return Inspection(table.num_rows, columns, unique, numbered)
+    if not is_path:
+        table, found = table_of(data)
+        numbered = found is not None and is_numbered(found, dialect)
+        return inspected(table.schema, lambda names: batches(table.select(names)), found, limit, numbered)
+    said = Said(**({"number_names": True} | dialect))
+    reader = reader_of(File.held(data), said) if str(data) == "-" else look(Path(data), said, quietly)
+    numbered = is_numbered(reader.dialect, dialect)
+    found = reader.dialect if reader.format.is_text else None
+    return inspected(reader.schema, reader.batches, found, limit, numbered)
 
 
-def table_of(source: Any) -> tuple[pa.Table, Dialect | None]:
+def table_of(data: Any) -> tuple[pa.Table, Dialect | None]:
     """A table to look at; every value as text, and how they are written, where it comes from a CSV file."""
-    if not isinstance(source, Source):
-        return arrow_of(source, to_look_at=True), None
-    return (source.table, None) if source.text is None else (source.text, source.dialect)
+    if not isinstance(data, Source):
+        return arrow_of(data, to_look_at=True), None
+    return (data.table, None) if data.text is None else (data.text, data.dialect)
 
 
 def is_numbered(found: Dialect, given: dict[str, Any]) -> bool:
@@ -145,16 +141,21 @@ def is_numbered(found: Dialect, given: dict[str, Any]) -> bool:
     return numbered
 
 
-def inspect_file(source: Input, limit: int, numbered: bool) -> Inspection:
-    """The same for a file, some records at a time."""
-    counted = Counted(source.tables(source.columns, quietly))
-    dialect = source.dialect if source.format == "csv" else None
-    columns = profiles(source.schema(), counted, dialect, limit)
+def inspected(
+    schema: pa.Schema,
+    tables: Callable[[list[str]], Iterator[pa.Table]],
+    dialect: Dialect | None,
+    limit: int,
+    numbered: bool,
+) -> Inspection:
+    """Look at some records at a time; a dialect is that of a CSV file."""
+    passed = Counted(tables(schema.names))
+    columns = profiles(schema, passed, dialect, limit)
+    quasi = [column.name for column in columns if column.role == "quasi-identifier"]
     unique = None
-    if (quasi := to_count(columns)) and counted.records:
-        with tempfile.TemporaryDirectory() as folder:
-            unique = int((count(source, quasi, counted.records, Path(folder), quietly).sizes == 1).sum())
-    return Inspection(counted.records, columns, unique, numbered)
+    if quasi and passed.records:
+        unique = int((count(tables(quasi), quasi, passed.records).sizes == 1).sum())
+    return Inspection(passed.records, columns, unique, numbered)
 
 
 class Counted:
@@ -167,11 +168,6 @@ class Counted:
         for table in self._tables:
             self.records += table.num_rows
             yield table
-
-
-def to_count(columns: tuple[ColumnProfile, ...]) -> list[str]:
-    """The columns on which records may be unique."""
-    return [column.name for column in columns if column.role == "quasi-identifier"]
 
 
 def profiles(

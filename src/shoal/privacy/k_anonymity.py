@@ -5,8 +5,9 @@ alike only if nobody can tell their quasi-identifiers apart. A missing value is 
 so it can only make groups smaller than a more lenient reading would.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -50,13 +51,15 @@ def k_anonymity(table: pa.Table, quasi_identifiers: Sequence[str]) -> Anonymity:
     """Count the groups of an Arrow table (values) or of a CSV file's text."""
     check_names(quasi_identifiers, table.column_names)
     if table.num_rows == 0:
-        raise ShoalError("the table is empty: it has columns but no records")
-    codes = np.zeros(table.num_rows, np.int64)
-    for name in dict.fromkeys(quasi_identifiers):
-        column = codes_of(name, table[name])
-        # Numbering the pairs anew after every column keeps the numbers below n * n.
-        codes = np.unique(codes * (int(column.max()) + 1) + column, return_inverse=True)[1]
-    return Anonymity(np.bincount(codes))
+        raise no_records()
+    return Anonymity(
+        np.bincount(grouped([distinct(name, table[name]).codes for name in dict.fromkeys(quasi_identifiers)]))
+    )
+
+
+def no_records() -> ShoalError:
+    """There is nothing to count."""
+    return ShoalError("the table is empty: it has columns but no records")
 
 
 def check_names(quasi_identifiers: Sequence[str], columns: Sequence[str]) -> None:
@@ -68,17 +71,36 @@ def check_names(quasi_identifiers: Sequence[str], columns: Sequence[str]) -> Non
         raise no_columns(unknown, columns)
 
 
-def codes_of(name: str, column: pa.ChunkedArray) -> NDArray[np.int64]:
-    """A number for each distinct value of a column, bit for bit; missing values get one of their own."""
+class Distinct(NamedTuple):
+    """The distinct values of a column, and which of them each record has."""
+
+    codes: NDArray[np.int64]
+    values: pa.Array
+
+
+def distinct(name: str, column: pa.ChunkedArray) -> Distinct:
+    """The values of a column that differ, bit for bit; missing values are one of their own."""
+    kind = column.type
+    if not pa.types.is_floating(kind):
+        column = plain(column)
     if pa.types.is_floating(column.type):
-        floats = column.to_numpy(zero_copy_only=False)
-        bits = np.ascontiguousarray(floats).view(f"i{floats.dtype.itemsize}")
+        floats = np.ascontiguousarray(column.to_numpy(zero_copy_only=False))
         missing = column.is_null().to_numpy(zero_copy_only=False)
-        return np.asarray(np.unique(np.where(missing, 0, bits), return_inverse=True)[1] * 2 + missing)
+        column = pa.chunked_array([pa.array(floats.view(f"i{floats.dtype.itemsize}"), mask=missing)])
     try:
-        encoded = pc.dictionary_encode(plain(column), null_encoding="encode").combine_chunks()
+        encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
     except pa.ArrowNotImplementedError:
-        raise ShoalError(f"column {name!r} of type {column.type} cannot be a quasi-identifier") from None
+        raise ShoalError(f"column {name!r} of type {kind} cannot be a quasi-identifier") from None
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
-    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    codes = np.from_dlpack(encoded.indices)  # to_numpy would load pandas, which takes longer than a small file
+    return Distinct(codes.astype(np.int64), encoded.dictionary)
+
+
+def grouped(columns: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The group of each record, from the numbers of its values in every column."""
+    groups: Any = 0
+    for codes in columns:
+        # Numbering the pairs anew after every column keeps the numbers below n * n.
+        groups = np.unique(groups * (int(codes.max()) + 1) + codes, return_inverse=True)[1]
+    return np.asarray(groups, np.int64)

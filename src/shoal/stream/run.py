@@ -12,8 +12,11 @@ from typing import Any
 
 from shoal.attributes import Kept
 from shoal.errors import ShoalError, nearest_name, warn_of_all
-from shoal.files import Dialect, Format, Said, format_of, read
+from shoal.files import Dialect, Format, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
+from shoal.files.file import hash_of, stamp
+from shoal.files.memory import NoRoomError, bytes_of, check_free, check_room, give_back, size_in_memory
+from shoal.files.source import reader_from
 from shoal.manifest import Manifest, file_of, manifest_of
 from shoal.measures import (
     AttributeLoss,
@@ -25,33 +28,22 @@ from shoal.measures import (
     given_away,
     verified,
 )
-from shoal.parameters import Maybe, Progress, Whole
+from shoal.parameters import Maybe, Names, Progress, Whole
 from shoal.pipeline import heed, released, warn_of
-from shoal.privacy import Anonymity
+from shoal.privacy import Anonymity, Buckets, count
 from shoal.progress import check_progress, shown_progress
-from shoal.release import card_of, dialect_for, other_records, refuse_small
+from shoal.release import card_of, other_records, refuse_small
 from shoal.settings import Settings, check_k
 from shoal.space import checked_weights, digits_of
 from shoal.stream.blocks import cut
-from shoal.stream.counting import Buckets, count
 from shoal.stream.groups import Done, Lost, group, read_together, release
-from shoal.stream.memory import (
-    NoRoomError,
-    blocks_for,
-    bytes_of,
-    check_free,
-    check_room,
-    give_back,
-    size_in_blocks,
-    size_in_memory,
-)
+from shoal.stream.memory import blocks_for, size_in_blocks
 from shoal.stream.passes import Passes
 from shoal.stream.scan import only, scan, settle
-from shoal.stream.source import Input, hash_of, look, stamp
 from shoal.stream.spill import names_of, opened
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
-from shoal.table import Names, Roles, check_names
+from shoal.table import Roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,7 +246,7 @@ class Stream:
         except OSError as error:
             raise disk_error(self.target, error) from error
 
-    def _all(self, work: Work, source: Input, passes: Passes) -> FileRelease:
+    def _all(self, work: Work, source: Reader, passes: Passes) -> FileRelease:
         if not work.reached("scanned"):
             self._scan(work, source, passes)
         else:
@@ -273,17 +265,17 @@ class Stream:
             return self._made(written, done, loss, self._figures(work.state, done, loss))
         return self._write(work, source, columns, done, lost, passes)
 
-    def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Input:
+    def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Reader:
         """The input, looked at now or earlier; earlier work is gone on with if it was the same."""
         wanted = self._wanted()
         state = work.state
         if state and state["settings"] == wanted:
-            known = Input.from_dict(state["input"])
-            if known.is_unchanged():
+            known = reader_from(state["input"])
+            if known.file.is_unchanged():
                 self.settings = self.settings.seeded(state["seed"])
                 return known
             found = look(self.source, self.said, passes.begin("look"))
-            if found.sha256 == known.sha256:
+            if found.file.sha256 == known.file.sha256:
                 work.save(input=found.as_dict())
                 return self._begun(work, passes, overwrite)
             other = "on another content of the input"
@@ -312,10 +304,8 @@ class Stream:
         same: dict[str, Any] = json.loads(json.dumps(wanted))
         return same
 
-    def _scan(self, work: Work, source: Input, passes: Passes) -> None:
+    def _scan(self, work: Work, source: Reader, passes: Passes) -> None:
         names = self.roles.quasi_identifiers
-        if source.format != "csv":
-            check_names(source.columns)
         weights = checked_weights(self.settings.attribute_weights, names)
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
         found = scan(source, self.roles, format_of(self.target), raw, passes.begin("scan"))
@@ -351,12 +341,12 @@ class Stream:
             warnings=said,
         )
 
-    def _left(self, work: Work, source: Input, records: int, passes: Passes) -> Untouched:
+    def _left(self, work: Work, source: Reader, records: int, passes: Passes) -> Untouched:
         """What the columns that are released as they are still give away, before hours are spent on the others."""
         step, roles = passes.begin("untouched"), self.roles
         with ExitStack() as files:
             left = given_away(
-                lambda names: source.tables(names, step),
+                lambda names: source.batches(names, step),
                 roles.quasi_identifiers,
                 roles.others(source.columns),
                 roles.confidential,
@@ -441,7 +431,7 @@ class Stream:
     def _write(
         self,
         work: Work,
-        source: Input,
+        source: Reader,
         columns: list[Kept],
         done: list[Done],
         lost: list[Lost],
@@ -449,26 +439,27 @@ class Stream:
     ) -> FileRelease:
         """Write the release, read it back, and describe it."""
         kind, path = format_of(self.target), work.names[self.target]
-        dialect = dialect_for(self.target, source.dialect) if kind == "csv" else None
+        style = kind.style_for(self.target, source.dialect)
+        dialect = style.dialect if style else None
         blocks = [work.path(f"released-{number}.parquet") for number in range(len(done))]
         state = work.state
         for made in work.names.values():  # a run that was killed later may have given them their names
             made.unlink(missing_ok=True)
         writer = Writer(source, self.roles, columns, self.settings.exact, state["types"], state["returns"], blocks)
-        writer.write(path, kind, dialect, passes.begin("write"))
+        writer.write(path, kind, style, passes.begin("write"))
         flush_to_disk(path)
         give_back()
         written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
         loss = loss_of(columns, lost)
         figures = self._figures(state, done, loss)
-        came_from = file_of(source.name, source.format, source.sha256, source.dialect)
+        came_from = file_of(source.file.name, source.format, source.file.sha256, source.dialect)
         others = self.roles.others(source.columns)
         counted_k = verified(counted.k, self.k, "the bytes written")
         manifest = manifest_of(self.settings, others, self.digits, [*figures, counted_k], came_from)
         manifest["method"] |= said_of(done)
         if len(done) > 1:
             manifest["blocks"] = len(done)
-        manifest["output"] = output_of(self.target, kind, written.sha256, counted, dialect)
+        manifest["output"] = output_of(self.target, kind, written.file.sha256, counted, dialect)
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
         flush_to_disk(work.path("manifest"))
@@ -504,19 +495,15 @@ class Stream:
 
     def _verified(
         self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
-    ) -> tuple[Input, Anonymity]:
+    ) -> tuple[Reader, Anonymity]:
         """Read the bytes back and count; what is not as promised never gets its name."""
         said = Said() if dialect is None else Said(**dialect.said())
         try:
             written = look(path, said, lambda done, total: progress(done, 4 * total))
             records = work.state["records"]
-            counted = count(
-                written,
-                self.roles.quasi_identifiers,
-                records,
-                work.folder,
-                lambda done, total: progress(total + 3 * done, 4 * total),
-            )
+            names = self.roles.quasi_identifiers
+            batches = written.batches(names, lambda done, total: progress(total + 3 * done, 4 * total))
+            counted = count(batches, names, records, work.folder)
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}") from None
         refuse_small(counted.k, self.k)
@@ -554,7 +541,7 @@ def output_of(target: Path, kind: Format, sha256: str, counted: Anonymity, diale
     """What a manifest says about the file that was written."""
     return {
         "name": target.name,
-        "format": kind,
+        "format": kind.name,
         "sha256": sha256,
         "records": counted.n_records,
         "verified_k": counted.k,

@@ -11,10 +11,9 @@ import pyarrow.compute as pc
 
 from shoal.attributes import AgainError, Gathering, Kept, Stored, kind_of
 from shoal.errors import for_each
-from shoal.files import Format, Source
+from shoal.files import Format, Reader, Source
 from shoal.files.kinds import TypeFacts
 from shoal.parameters import Progress
-from shoal.stream.source import Input
 from shoal.stream.spill import Spilled, SpillWriter, names_of, opened, spilled
 from shoal.table import Roles, Table, framed
 
@@ -29,15 +28,14 @@ class Scan:
     returns: bool = False  # a value that is released holds a carriage return
 
 
-def batch_table(source: Input, roles: Roles, table: pa.Table, typed: pa.Table | None = None) -> Table:
+def batch_table(source: Reader, roles: Roles, table: pa.Table, typed: pa.Table | None = None) -> Table:
     """Some records of a file, as the table of a whole file would be."""
     frame = table if typed is None else typed
-    text = table if source.format == "csv" else None
-    made = Source(source.name, source.path, source.sha256, source.format, frame, text, source.dialect)
-    return Table(framed(frame), roles, made)
+    text = table if source.format.is_text else None
+    return Table(framed(frame), roles, Source.of(source, frame, text))
 
 
-def scan(source: Input, roles: Roles, target: Format, path: Path, progress: Progress) -> Scan:
+def scan(source: Reader, roles: Roles, target: Format, path: Path, progress: Progress) -> Scan:
     """Read all records, check the quasi-identifiers and write what is kept of them to the disk."""
     fresh: dict[str, Callable[[], Gathering]] = {}
     while True:
@@ -48,7 +46,7 @@ def scan(source: Input, roles: Roles, target: Format, path: Path, progress: Prog
 
 
 def scan_once(
-    source: Input,
+    source: Reader,
     roles: Roles,
     target: Format,
     path: Path,
@@ -58,14 +56,13 @@ def scan_once(
     """One reading; columns that must be read in another way than they seem to are known beforehand."""
     names = roles.quasi_identifiers
     kept = [name for name in source.columns if name not in roles.identifiers]
-    from_csv = source.format == "csv"
-    types = {name: TypeFacts() for name in kept} if from_csv and target != "csv" else {}
+    types = {name: TypeFacts() for name in kept} if source.format.is_text and not target.is_text else {}
     gatherings: list[Gathering] = []
     done, writer, returns = 0, None, "\r" in "".join(kept)
-    look_for_returns = from_csv and target == "csv" and source.returns
+    look_for_returns = target.is_text and source.returns
     wanted = kept if types or look_for_returns else names
     try:
-        for table in source.tables(wanted, progress):
+        for table in source.batches(wanted, progress):
             batch = batch_table(source, roles, table)
             if writer is None:
                 gatherings = [fresh[name]() if name in fresh else begun(batch, name) for name in names]

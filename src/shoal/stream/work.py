@@ -11,10 +11,10 @@ from typing import IO, Any
 
 from shoal.attributes import Kept, kept_from
 from shoal.errors import ShoalError
+from shoal.files import Reader
 from shoal.files.atomic import flush_to_disk, is_one, lock
-from shoal.manifest import manifest_path
+from shoal.files.sidecar import manifest_path
 from shoal.stream.groups import Done, Lost
-from shoal.stream.source import Input
 
 VERSION = 4
 STAGES = ("begun", "scanned", "cut", "moving")
@@ -47,7 +47,7 @@ class Work:
         self.state |= news
         write_whole(self.folder / "state.json", self.state)
 
-    def begin(self, settings: dict[str, Any], seed: int | None, source: Input) -> None:
+    def begin(self, settings: dict[str, Any], seed: int | None, source: Reader) -> None:
         """Make the folder; it holds original values, so it is for its owner only."""
         self.clear()
         self.save(version=VERSION, stage="begun", settings=settings, seed=seed, input=source.as_dict())

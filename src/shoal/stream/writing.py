@@ -1,7 +1,8 @@
 """The last pass: the input read once more, every record with the common values of its group."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,14 @@ import pyarrow as pa
 
 from shoal.attributes import Kept, Stored
 from shoal.errors import ShoalError, some
-from shoal.files import Dialect, Format
+from shoal.files import Dialect, Format, Reader, Style, batches
+from shoal.files.batches import even
+from shoal.files.formats import text_schema
 from shoal.files.kinds import typed_as
-from shoal.files.write import write_csv_parts, write_slices
+from shoal.files.target import write_parts
 from shoal.parameters import Progress
 from shoal.release import column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.scan import batch_table
-from shoal.stream.source import Input, even
 from shoal.stream.spill import names_of, spilled
 from shoal.table import Roles, Table
 
@@ -83,7 +85,7 @@ class Formulas:
 class Writer:
     """All that is needed to write a release."""
 
-    source: Input
+    source: Reader
     roles: Roles
     columns: Sequence[Kept]
     exact: bool
@@ -96,27 +98,28 @@ class Writer:
         """The columns that leave."""
         return [name for name in self.source.columns if name not in self.roles.identifiers]
 
-    def write(self, path: Path, kind: Format, dialect: Dialect | None, progress: Progress) -> None:
-        """Write the release."""
-        if dialect is not None:
-            self._write_csv(path, dialect, progress)
-            return
-        slices = even(self._slices(progress))  # row groups of the size that a table in memory has
+    def write(self, path: Path, kind: Format, style: Style | None, progress: Progress) -> None:
+        """Write the release, in a style where the format is text."""
+        if style is None:
+            self._write_tables(path, kind, progress)
+        else:
+            self._write_texts(path, kind, replace(style, returns=self.returns), progress)
+
+    def _write_tables(self, path: Path, kind: Format, progress: Progress) -> None:
+        slices = even(self._slices(progress), batches.GROUP)  # as those of a table in memory
         first = next(slices)
-        if kind == "arrow" and any(pa.types.is_dictionary(one.type) for one in first.schema):
-            raise ShoalError("columns of categories cannot be streamed into an Arrow file; write Parquet or CSV")
+        kind.check_parts(first.schema)
         try:
-            write_slices(chained(first, slices), first.schema, path, kind)
+            write_parts(chain([first], slices), first.schema, path, kind)
         except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
             raise ShoalError(
                 f"cannot write this table in parts ({str(error).splitlines()[0]}); write CSV"
             ) from None
 
-    def _write_csv(self, path: Path, dialect: Dialect, progress: Progress) -> None:
+    def _write_texts(self, path: Path, kind: Format, style: Style, progress: Progress) -> None:
         formulas = {name: Formulas() for name in self.kept if name not in self.roles.quasi_identifiers}
-        zipped = path.name.lower().endswith(".gz")
-        parts = self._texts(formulas, dialect, progress)
-        write_csv_parts(self.kept, parts, path, dialect, zipped, self.returns)
+        parts = self._texts(formulas, style.dialect, progress)
+        write_parts(parts, text_schema(self.kept), path, kind, style)
         for name, found in formulas.items():
             if found.count:
                 warn_of_formula(name, found.listed(), found.count)
@@ -148,7 +151,7 @@ class Writer:
 
     def _batches(self, progress: Progress) -> Iterator[tuple[Table, list[Stored]]]:
         released = Released(self.blocks, self.columns)
-        for table in self.source.tables(self.kept, progress):
+        for table in self.source.batches(self.kept, progress):
             typed = self._typed(table) if self.types else None
             yield batch_table(self.source, self.roles, table, typed), released.take(table.num_rows)
 
@@ -164,9 +167,3 @@ def texts_of(column: Kept, codes: Stored, decimal: str) -> list[str]:
     short = np.array(column.values(different).text(decimal), dtype=object)
     texts: list[str] = short[which].tolist()
     return texts
-
-
-def chained(first: pa.Table, rest: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """All of them."""
-    yield first
-    yield from rest

@@ -54,12 +54,12 @@ def test_parquet_and_arrow(tmp_path):
     for name, kind in (("t.parquet", "parquet"), ("t.feather", "arrow"), ("t.arrow", "arrow")):
         source = read(tmp_path / name)
         assert source.table.equals(TABLE)
-        assert source.format == kind
+        assert source.format.name == kind
         assert source.text is None
     (tmp_path / "unnamed").write_bytes((tmp_path / "t.parquet").read_bytes())
-    assert read(tmp_path / "unnamed").format == "parquet"
+    assert read(tmp_path / "unnamed").format.name == "parquet"
     (tmp_path / "unnamed").write_bytes((tmp_path / "t.arrow").read_bytes())
-    assert read(tmp_path / "unnamed").format == "arrow"
+    assert read(tmp_path / "unnamed").format.name == "arrow"
 
 
 def test_standard_input(monkeypatch):

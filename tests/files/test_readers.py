@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
-from shoal.files import Said, read
-from shoal.stream import source
-from shoal.stream.source import Input, look
+from shoal.files import Said, batches, look, read, text
+from shoal.files.source import reader_from
 
 NONE = Said()
 
@@ -21,15 +20,15 @@ def nothing(done, total):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(source, "GROUP", 3)
-    monkeypatch.setattr(source, "BLOCK", 300)
+    monkeypatch.setattr(batches, "GROUP", 3)
+    monkeypatch.setattr(text, "BLOCK", 300)
 
 
 def streamed(path, **given):
     """All records of a file, put together again."""
     found = look(path, Said(**given), nothing)
-    parts = list(found.tables(found.columns, nothing))
-    assert all(part.num_rows == source.GROUP for part in parts[:-1])
+    parts = list(found.batches(found.columns, nothing))
+    assert all(part.num_rows == batches.GROUP for part in parts[:-1])
     return found, pa.concat_tables(parts)
 
 
@@ -62,9 +61,9 @@ def test_a_csv_file_is_read_as_in_one_piece(tmp_path, small_parts, kind, zipped)
     whole = read(path)
     found, table = streamed(path)
     assert found.dialect == whole.dialect
-    assert found.sha256 == whole.sha256
+    assert found.file.sha256 == whole.sha256
     assert table.to_pydict() == whole.text.to_pydict()
-    assert Input.from_dict(found.as_dict()) == found
+    assert reader_from(found.as_dict()) == found
 
 
 @pytest.mark.parametrize(
@@ -89,9 +88,9 @@ def test_what_is_said_is_believed_as_in_one_piece(tmp_path, small_parts, content
     found, table = streamed(path, **given)
     assert found.dialect == whole.dialect
     assert table.to_pydict() == whole.text.to_pydict()
-    assert Input.from_dict(json.loads(json.dumps(found.as_dict()))) == found
-    assert Input.from_dict(found.as_dict()) == found
-    (part,) = found.tables(found.columns[-1:], nothing) if table.num_rows <= 3 else [table]
+    assert reader_from(json.loads(json.dumps(found.as_dict()))) == found
+    assert reader_from(found.as_dict()) == found
+    (part,) = found.batches(found.columns[-1:], nothing) if table.num_rows <= 3 else [table]
     assert part[found.columns[-1]].to_pylist() == table[found.columns[-1]].to_pylist()
 
 
@@ -101,7 +100,7 @@ def test_what_is_said_is_believed_as_in_one_piece(tmp_path, small_parts, content
     st.sampled_from(["utf-8", "utf-16", "cp1252"]),
 )
 def test_any_text_is_read_as_in_one_piece(tmp_path, monkeypatch, lines, encoding):
-    monkeypatch.setattr(source, "GROUP", 2)
+    monkeypatch.setattr(batches, "GROUP", 2)
     path = tmp_path / "a.csv"
     path.write_bytes("\n".join(["x", *lines, ""]).encode(encoding))
     try:
@@ -155,8 +154,8 @@ def test_parquet_and_arrow_are_read_in_parts(tmp_path, small_parts):
     for path in sorted(tmp_path.iterdir()):
         found, back = streamed(path)
         assert back.equals(table)
-        assert found.schema().equals(table.schema)
-        assert found.sha256 == read(path).sha256
+        assert found.schema.equals(table.schema)
+        assert found.file.sha256 == read(path).sha256
         with pytest.raises(ShoalError, match="no delimiter"):
             look(path, Said(delimiter=";"), nothing)
         path.write_bytes(path.read_bytes()[:40])
@@ -177,13 +176,13 @@ def test_a_file_that_changes_is_refused(tmp_path):
     found = look(path, NONE, nothing)
     path.write_text("a,b\n1,2\n3,4\n")
     with pytest.raises(ShoalError, match="has changed"):
-        list(found.tables(["a"], nothing))
+        list(found.batches(["a"], nothing))
 
 
 def test_only_the_columns_asked_for_are_read(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b,c\n1,2,3\n")
-    (table,) = look(path, NONE, nothing).tables(["c", "a"], nothing)
+    (table,) = look(path, NONE, nothing).batches(["c", "a"], nothing)
     assert table.to_pydict() == {"a": ["1"], "c": ["3"]}
 
 
@@ -191,6 +190,6 @@ def test_a_wide_file_is_read_few_records_at_a_time(tmp_path):
     table = pa.table({f"v{number}": range(2500) for number in range(1100)})
     pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
     found = look(tmp_path / "t.parquet", NONE, nothing)
-    sizes = [part.num_rows for part in found.tables(found.columns, nothing)]
+    sizes = [part.num_rows for part in found.batches(found.columns, nothing)]
     assert sizes == [1906, 594]  # 1906 x 1100 is about two million values
-    assert [part.num_rows for part in found.tables(["v0", "v1"], nothing)] == [2500]
+    assert [part.num_rows for part in found.batches(["v0", "v1"], nothing)] == [2500]
