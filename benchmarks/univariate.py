@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from shoal import UnivariateOptimal
-from shoal.methods.univariate_optimal import SCANNED, optimal_groups, shortest_path
+from shoal.steps.line import SCANNED, optimal_groups, shortest_path
 
 N = 1_000_000
 RUNS = 5

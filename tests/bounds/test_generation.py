@@ -1,9 +1,11 @@
+import itertools
+
 import numpy as np
 import pytest
 
 import naive
-from shoal.bounds.generation import Generation, scaled, violated
-from shoal.bounds.search import Duals, Points
+from shoal.bounds.generation import Generation
+from shoal.bounds.points import Points
 
 
 def generation_of(X, k):
@@ -37,17 +39,21 @@ def test_groups_are_known_once():
     )
 
 
-def test_a_triangle_of_half_used_pairs_breaks_its_cut():
-    members = [np.array([0, 1]), np.array([1, 2]), np.array([0, 2]), np.array([3, 4])]
-    used = np.array([0.5, 0.5, 0.5, 1.0])
-    assert violated(members, used, np.ones(5, bool), set()) == [[0, 1, 2]]
-    assert violated(members, used, np.ones(5, bool), {(0, 1, 2)}) == []
-    assert violated(members, used, np.array([True, False, True, True, True]), set()) == []
-    whole = [np.array([0, 1, 2]), np.array([3, 4])]
-    assert violated(whole, np.ones(2), np.ones(5, bool), set()) == []
-
-
-def test_prices_and_fines_are_lowered_together():
-    duals = scaled(Duals(np.array([2.0, 4.0]), np.empty((1, 3), np.int64), np.array([1.0])), 0.5)
-    assert duals.prices.tolist() == [1.0, 2.0]
-    assert duals.value(np.array([1, 3])) == 1 + 6 - 0.5
+def test_the_prices_kept_for_the_proof_are_undercut_by_no_group():
+    X = np.random.default_rng(1).normal(size=(11, 2))
+    generation = generation_of(X, 3)
+    for _ in generation.steps():
+        pass
+    proven, points = generation.proven, generation.points
+    assert 0.9 * generation.bound < proven.value(points) <= generation.bound + 1e-9
+    assert proven.toll <= 0
+    for size in range(3, 6):
+        for group in itertools.combinations(range(11), size):
+            held = points.kinds[list(group)]
+            paid = sum(
+                fine
+                for cut, fine in zip(proven.cuts.tolist(), proven.fines, strict=True)
+                if len(set(cut) & set(held.tolist())) >= 2
+            )
+            sse = naive.group_sse(X.tolist(), group)
+            assert sse > generation.upper or proven.prices[held].sum() - paid + proven.toll <= sse + 1e-9

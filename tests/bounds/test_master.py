@@ -1,10 +1,30 @@
+import itertools
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csc_array
 
+import naive
 from shoal.bounds import master
-from shoal.bounds.master import concerned, dense_factor, interior_point, reach, sparse_factor
+from shoal.bounds.master import (
+    Duals,
+    concerned,
+    cover_of,
+    dense_factor,
+    interior_point,
+    propose,
+    reach,
+    sparse_factor,
+    violated,
+)
+from shoal.bounds.points import Points
+
+
+def table_of(groups, rows):
+    """The sparse table of some groups, of single points."""
+    points = Points(np.arange(float(rows))[:, None], 2, 3)
+    return cover_of(np.concatenate(groups), np.array([len(group) for group in groups]), points)
 
 
 def program(seed, rows=12, columns=60):
@@ -22,8 +42,8 @@ def test_the_value_is_that_of_another_solver(seed, factor, monkeypatch):
     groups, costs = program(seed)
     cuts = np.array([[0, 1, 2], [3, 5, 9]])
     low, high = np.full(12, -9.0), np.full(12, 9.0)
-    table, all_costs = master.master(groups, costs, np.ones(12, np.int64), cuts, low, high)
-    right = np.ones(14)
+    table, right, all_costs = master.master(table_of(groups, 12), costs, np.ones(12, np.int64), cuts, 4, low, high)
+    assert right.tolist() == [1.0] * 14 + [4.0]
     solved = interior_point(table, right, all_costs, 1e-7)
     expected = linprog(all_costs, A_eq=table, b_eq=right)
     assert solved.value == pytest.approx(expected.fun, abs=1e-5)
@@ -35,18 +55,21 @@ def test_the_value_is_that_of_another_solver(seed, factor, monkeypatch):
 def test_prices_stay_in_their_ranges():
     groups, costs = program(1)
     low, high = np.full(12, 0.1), np.full(12, 0.15)
-    table, all_costs = master.master(groups, costs + 1, np.ones(12, np.int64), np.empty((0, 3), int), low, high)
-    prices = interior_point(table, np.ones(12), all_costs, 1e-7).prices
-    assert prices == pytest.approx(high, abs=1e-4)
+    cover, none = table_of(groups, 12), np.empty((0, 3), int)
+    table, right, all_costs = master.master(cover, costs + 1, np.ones(12, np.int64), none, 4, low, high)
+    prices = interior_point(table, right, all_costs, 1e-7).prices
+    assert prices[:12] == pytest.approx(high, abs=1e-4)
 
 
 def test_equal_records_are_one_row_and_cuts_concern_groups_with_two_of_three():
     groups = [np.array([0, 0, 1]), np.array([1, 2, 3])]
     cuts = np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]])
-    table, costs = master.master(groups, np.ones(2), np.array([2, 1, 1, 1]), cuts, np.zeros(4), np.ones(4))
+    weights, cover = np.array([2, 1, 1, 1]), table_of(groups, 4)
+    table, _, costs = master.master(cover, np.ones(2), weights, cuts, 2, np.zeros(4), np.ones(4))
     assert table.toarray()[:4, 0].tolist() == [2, 1, 0, 0]
-    assert table.shape == (7, 2 + 8 + 3)
-    assert len(costs) == 13
+    assert table.toarray()[7].tolist() == [1, 1] + [0] * 11 + [1]
+    assert table.shape == (8, 2 + 8 + 4)
+    assert len(costs) == 14
     cover = csc_array(np.array([[0, 1], [1, 1], [1, 0], [0, 0]]))
     assert concerned(cover, cuts).toarray().tolist() == [[1, 1], [1, 0], [0, 0]]
 
@@ -54,3 +77,37 @@ def test_equal_records_are_one_row_and_cuts_concern_groups_with_two_of_three():
 def test_a_step_ends_at_the_border():
     assert reach(np.array([1.0, 2.0]), np.array([1.0, -4.0])) == 0.5
     assert reach(np.array([1.0, 2.0]), np.array([1.0, 4.0])) == 1.0
+
+
+def test_proposed_duals_are_those_of_the_linear_program_and_no_known_group_undercuts_them():
+    X = np.random.default_rng(0).normal(size=(11, 2))
+    points = Points(X, 3, 5)
+    groups = [np.array(group) for size in (3, 4, 5) for group in itertools.combinations(range(11), size)]
+    cover, costs = table_of(groups, 11), np.array([points.sse(group) for group in groups])
+    wide = np.full(11, 100.0)
+    cuts = np.array([[0, 1, 2], [4, 5, 6]])
+    duals, used, value, held = propose(points, cover, costs, cuts, -wide, wide, 1.0, 1e-8)
+    assert value == pytest.approx(duals.value(points), rel=1e-5)
+    assert held < 1e-4
+    assert duals.toll <= 0
+    assert duals.fines.min() >= 0
+    assert duals.reduced(cover, costs).min() > -1e-5
+    assert used @ costs == pytest.approx(value, rel=1e-4)
+    assert value <= naive.optimum_by_subsets(X, 3) + 1e-5
+
+
+def test_a_triangle_of_half_used_pairs_breaks_its_cut():
+    cover = table_of([np.array([0, 1]), np.array([1, 2]), np.array([0, 2]), np.array([3, 4])], 5)
+    used, single, none = np.array([0.5, 0.5, 0.5, 1.0]), np.ones(5, int), np.empty((0, 3), int)
+    assert violated(cover, used, single, none).tolist() == [[0, 1, 2]]
+    assert violated(cover, used, single, np.array([[0, 1, 2]])).tolist() == []
+    assert violated(cover, used, np.array([1, 2, 1, 1, 1]), none).tolist() == []
+    whole = table_of([np.array([0, 1, 2]), np.array([3, 4])], 5)
+    assert violated(whole, np.ones(2), single, none).tolist() == []
+
+
+def test_prices_fines_and_toll_are_lowered_together():
+    points = Points(np.array([[0.0], [1.0], [1.0], [1.0]]), 2, 3)
+    duals = Duals(np.array([2.0, 4.0]), np.empty((1, 3), np.int64), np.array([1.0]), -0.5).scaled(0.5)
+    assert duals.prices.tolist() == [1.0, 2.0]
+    assert duals.value(points) == 1 + 6 - 0.5 - 2 * 0.25

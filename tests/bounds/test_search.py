@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import naive
-from shoal.bounds import search as module
-from shoal.bounds.search import Duals, Floor, Points, Search, nearest, quick_look
+from shoal.bounds.master import Duals
+from shoal.bounds.points import Points
+from shoal.bounds.search import Floor, Search, quick_look
 
 NO_CUTS = (np.empty((0, 3), np.int64), np.empty(0))
 
@@ -54,6 +55,30 @@ def test_a_finished_search_proves_what_all_groups_allow(repeated, n_jobs):
             assert cost < prices[group].sum()
 
 
+def test_with_a_toll_the_prices_proven_are_undercut_by_no_group():
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = sample(seed, seed % 2 == 1, n=11)
+        points = Points(X, 3, 5)
+        search = finished(points, Duals(rng.random(len(points.rows)), *NO_CUTS, -0.3))
+        proven = search.proven()
+        floor = Floor(np.zeros_like(proven.prices), np.zeros_like(proven.prices))
+        assert proven.value(points) <= search.bound(floor) <= naive.optimum_by_subsets(X, 3) + 1e-9
+        for size in range(3, 6):
+            for group in itertools.combinations(range(11), size):
+                price = proven.prices[points.kinds[list(group)]].sum() + proven.toll
+                assert naive.group_sse(X.tolist(), group) >= price - 1e-9
+
+
+def test_groups_that_cost_too_much_are_passed_over():
+    X = sample(5)
+    points = Points(X, 3, 5)
+    duals = Duals(np.full(10, 2.0), *NO_CUTS)
+    dear = finished(points, duals)
+    dearest = 0.9 * max(cost for _, cost in dear.groups)
+    assert all(cost < dearest for _, cost in finished(points, duals, dearest=dearest).groups)
+
+
 def test_a_search_that_is_not_finished_falls_back_on_the_floor():
     X = sample(1)
     points = Points(X, 3, 5)
@@ -72,11 +97,10 @@ def test_a_search_that_is_not_finished_falls_back_on_the_floor():
     assert higher.bound(search.as_floor()) <= optimum + 1e-12
 
 
-def test_a_search_without_steps_is_valid_all_the_same(monkeypatch):
-    monkeypatch.setattr(module, "_NODES", 1)
+def test_a_search_without_steps_is_valid_all_the_same():
     X = sample(2)
     points = Points(X, 3, 5)
-    search = finished(points, Duals(np.full(10, 0.4), *NO_CUTS))
+    search = finished(points, Duals(np.full(10, 0.4), *NO_CUTS), most_nodes=1)
     assert search.bound(Floor(np.zeros(10), np.zeros(10))) <= naive.optimum_by_subsets(X, 3)
     assert np.isfinite(search.lowest).all()
 
@@ -95,16 +119,8 @@ def test_a_quick_look_finds_groups_that_undercut_their_prices():
     X = sample(3, n=30)
     points = Points(X, 3, 5)
     prices = np.full(30, 0.2)
-    found = quick_look(points, prices, -1e-9, [np.array([0, 1, 2])])
+    found = quick_look(points, Duals(prices, *NO_CUTS, -0.1), -1e-9, [np.array([0, 1, 2])])
     assert found
     for group, cost in found:
         assert cost == pytest.approx(points.sse(group), abs=1e-12)
-        assert cost < prices[group].sum()
-
-
-def test_nearest_are_by_distance():
-    d2 = Points(sample(4), 2, 3).d2
-    near = nearest(d2, 4)
-    for i in range(10):
-        others = sorted((d2[i, j], j) for j in range(10) if j != i)[:4]
-        assert near[i].tolist() == [j for _, j in others]
+        assert cost < prices[group].sum() - 0.1

@@ -51,7 +51,7 @@ def test_the_sse_is_that_of_dynamic_programming_over_subsets(seed, n, k, kind):
 @given(points(most=9, widest=4), st.booleans())
 def test_the_proof_finds_the_optimum_from_a_bad_start(sample, halving):
     X, k = sample
-    with mock.patch.multiple(optimal, _ROUNDS=0, _HALVE=28 * halving, descend=lambda *_: np.inf):
+    with mock.patch.multiple(optimal, _SWEEPS=0, _LARGEST=0, _HALVE=28 * halving):
         is_optimal(Optimal(k=k).fit(X), X, naive.optimum(X, k)[0])
 
 
@@ -60,7 +60,7 @@ def test_the_proof_finds_the_optimum_from_a_bad_start(sample, halving):
 def test_the_proof_finds_the_optimum_of_larger_tables_from_a_bad_start(seed, n, k, tied):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, 2)).astype(float) if tied else rng.normal(size=(n, 4))
-    with mock.patch.multiple(optimal, _ROUNDS=0, _HALVE=0, _ANY_K=0, descend=lambda *_: np.inf):
+    with mock.patch.multiple(optimal, _SWEEPS=0, _LARGEST=0, _HALVE=0, _ANY_K=0):
         is_optimal(Optimal(k=k).fit(X), X, naive.optimum_by_subsets(X, k))
 
 
@@ -137,7 +137,7 @@ def test_the_bound_of_a_large_table_is_below_the_optimum_of_a_small_one():
     X = np.random.default_rng(2).normal(size=(24, 3))
     for k in (1, 2, 3, 5, 12):
         optimum = Optimal(k=k).fit(X).sse_
-        bound = Search(X, k, np.inf, None).neighbour_bound()
+        bound = Search(X, k, np.inf, None).neighbour_bound(2 * k - 1)
         assert 0.4 * optimum < bound <= optimum or optimum == bound == 0
 
 

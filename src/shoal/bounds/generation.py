@@ -10,15 +10,20 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from time import monotonic
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.bounds.master import interior_point, master
-from shoal.bounds.search import Duals, Floor, Group, Points, Search, quick_look
+from shoal.bounds.master import Duals, cover_of, propose, violated
+from shoal.bounds.points import Points
+from shoal.bounds.search import Floor, Group, Search, quick_look
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+MARGIN = 1e-10
+"""For rounding, as a part of all prices."""
 
 _RANGE = 0.15  # how far a price may go from the best so far, as a part of it
 _WIDEST = 5.0
@@ -27,12 +32,11 @@ _WIDER = 1.5
 _ROUNDS = 40  # of quick looks before the first search
 _FACTORS = (0.7, 0.8, 0.86, 0.9, 0.93, 0.96, 0.98, 1.0)  # of the prices
 _LEVELS = (1.0, 0.95, 0.9, 0.85, 0.8)  # of the SSE known, to begin with
+_NODES = 200_000, 10**9  # steps of the search for the groups of one record, a second; of a patient one
 _SHORT = 2.0  # seconds of a first search
 _SAMPLE = 40  # anchors from which the time of a search is estimated
 _PATIENCE = 20  # searches without gain before it ends
-_CUTS_AT_ONCE = 250
 _MOST_CUTS = 2500
-_VIOLATION = 0.02
 _CLOSE = 1e-3  # the part of the linear program's value that may be missing before cuts are added
 
 
@@ -44,6 +48,7 @@ class Generation:
     shares: Float  # a price for each point that no group undercuts
     upper: float
     n_jobs: int = 1
+    patient: bool = False  # whether every search is complete, so that nothing depends on time
     bound: float = 0.0
     size: float = 0.0  # the sum of all prices and fines behind it, which its rounding depends on
     stage: str = "prices"
@@ -57,7 +62,8 @@ class Generation:
     def __post_init__(self) -> None:
         self.scale = self.upper / self.points.n
         total = float(self.points.weights @ self.shares)
-        self.duals = Duals(self.shares * (self.upper / max(total, 1e-9 * self.upper)), self.cuts, np.empty(0))
+        self.proven = Duals(self.shares, self.cuts, np.empty(0))  # the best that no group is known to undercut
+        self.duals = self.proven._replace(prices=self.shares * (self.upper / max(total, 1e-9 * self.upper)))
         self.centre, self.range = self.duals.prices, _RANGE
         self.began = monotonic()
 
@@ -72,27 +78,25 @@ class Generation:
                 self.costs.append(cost)
         return len(self.members) - before
 
+    def known_groups(self) -> Any:
+        """How many records of each point each known group holds, as a sparse table."""
+        rows = np.concatenate(self.members) if self.members else np.empty(0, np.int64)
+        return cover_of(rows, np.array([len(group) for group in self.members], np.int64), self.points)
+
     def reduced(self) -> Float:
         """What each known group costs more than its prices and fines."""
-        prices, costs = self.duals.prices, np.array(self.costs)
-        return np.asarray(costs - np.array([prices[group].sum() for group in self.members]))
+        return self.duals.reduced(self.known_groups(), np.array(self.costs))
 
     def propose(self, tolerance: float) -> float:
-        """New prices and fines from the linear program; how much its ranges hold it back."""
-        points, n = self.points, len(self.points.rows)
+        """New prices, fines and toll from the linear program; how much its ranges hold it back."""
         self.drop_far_ones()
         width = self.range * (np.abs(self.centre) + 0.3 * self.scale)
         low = np.minimum(self.centre - width, self.shares - 1e-6 * self.scale)
-        table, costs = master(
-            self.members, np.array(self.costs), points.weights, self.cuts, low, self.centre + width
-        )
-        right = np.concatenate([points.weights, np.ones(len(self.cuts))])
-        solved = interior_point(table, right, costs / self.scale, tolerance)
-        prices = np.nan_to_num(solved.prices * self.scale)
-        self.duals = Duals(prices[:n], self.cuts, np.maximum(-prices[n:], 0.0))
-        self.used = solved.x[: len(self.members)]
-        self.value = solved.value * self.scale
-        return float(solved.x[len(self.members) : len(self.members) + 2 * n].sum())
+        self.cover, costs = self.known_groups(), np.array(self.costs)
+        ranges = low, self.centre + width
+        proposal = propose(self.points, self.cover, costs, self.cuts, *ranges, self.scale, tolerance)
+        self.duals, self.used, self.value, held = proposal
+        return held
 
     def drop_far_ones(self) -> None:
         """Forget the groups that are far from use."""
@@ -113,7 +117,7 @@ class Generation:
         """Prices from quick looks alone, until these find little."""
         best, good = -np.inf, self.duals
         for level in _LEVELS:
-            self.duals = scaled(good, level)
+            self.duals = good.scaled(level)
             found = self.quick()
             self.add(found)
             merit = self.merit(found)
@@ -143,18 +147,18 @@ class Generation:
         """Groups that undercut the prices, as far as a quick look finds them."""
         best = np.argsort(self.reduced(), kind="stable")[: 2 * len(self.points.rows)]
         some = [self.members[i] for i in best.tolist()]
-        return quick_look(self.points, self.duals.prices, -1e-7 * self.scale, some)
+        return quick_look(self.points, self.duals, -1e-7 * self.scale, some)
 
     def merit(self, found: list[Group]) -> float:
         """What the prices would prove if the groups found were all there are."""
         prices, points = self.duals.prices, self.points
         lowest = np.zeros(len(points.rows))
         for group, cost in found:
-            reduced = cost - prices[group].sum()
+            reduced = cost - prices[group].sum() - self.duals.toll
             dearest = group[np.argmax(prices[group])]
             lowest[dearest] = min(lowest[dearest], reduced)
         undercut = np.sort(np.repeat(lowest, points.weights))[: points.most_groups]
-        return self.duals.value(points.weights) + float(undercut.sum())
+        return self.duals.value(points) + float(undercut.sum())
 
     def prove(self) -> Iterator[None]:
         """Complete searches, as close to the proposed prices as time seems to allow; in between, better prices."""
@@ -163,10 +167,11 @@ class Generation:
         floor = pure
         while True:
             step = yield from self.closest(step)
-            search = Search(self.points, scaled(self.duals, _FACTORS[step]), 1e-9 * self.scale, self.n_jobs)
+            search = self.search(_FACTORS[step])
             before = self.bound
             for _ in search.run():
-                self.record(search, floor)
+                if not self.patient:
+                    self.record(search, floor)
                 yield
             self.record(search, floor)
             gain = self.bound - before
@@ -196,23 +201,31 @@ class Generation:
             step = len(_FACTORS) - 2
             yield
 
+    def search(self, factor: float) -> Search:
+        """A complete search with the prices lowered by a factor."""
+        duals, dearest = self.duals.scaled(factor), self.upper * (1 + 1e-9)
+        return Search(self.points, duals, 1e-9 * self.scale, self.n_jobs, dearest, _NODES[self.patient])
+
     def record(self, search: Search, floor: Floor) -> None:
         """Take what a search has proven so far."""
         bound = search.bound(floor)
         if bound > self.bound:
             self.bound, self.centre = bound, self.duals.prices
-            self.size = float(self.points.weights @ np.abs(search.duals.prices)) + 2 * float(
-                search.duals.fines.sum()
-            )
             self.stage = "cuts" if len(self.cuts) else "prices"
+            paid, fines = self.points.weights @ np.abs(search.duals.prices), search.duals.fines.sum()
+            self.size = float(paid + 2 * fines) - self.points.most_groups * search.duals.toll
+        if search.finished == len(search.lowest):
+            proven = search.proven()
+            if proven.value(self.points) > self.proven.value(self.points):
+                self.proven = proven
 
     def closest(self, before: int) -> Generator[None, None, int]:
         """The number of the greatest factor, above `before`, whose search seems to take no longer than it should.
 
         That is, no longer than all so far, or than somewhat less than half the time left.
         """
-        if before == len(_FACTORS) - 2:
-            return before + 1
+        if self.patient or before == len(_FACTORS) - 2:
+            return len(_FACTORS) - 1
         now = monotonic()
         budget = max(_SHORT, now - self.began)
         if self.bound > 0 and isfinite(self.until):
@@ -220,7 +233,7 @@ class Generation:
         anchors = len(self.points.rows)
         chosen = np.unique(np.linspace(0, anchors - 1, _SAMPLE).astype(np.int64))
         for step in range(before + 1, len(_FACTORS)):
-            search = Search(self.points, scaled(self.duals, _FACTORS[step]), 1e-9 * self.scale, self.n_jobs)
+            search = self.search(_FACTORS[step])
             start = monotonic()
             for _ in search.run(chosen):
                 yield
@@ -231,43 +244,8 @@ class Generation:
 
     def cut(self) -> bool:
         """More cuts where the linear program's solution breaks them; whether there are any."""
-        single = self.points.weights == 1
-        new = violated(self.members, self.used, single, {tuple(cut) for cut in self.cuts.tolist()})
-        if not new or len(self.cuts) >= _MOST_CUTS:
+        new = violated(self.cover, self.used, self.points.weights, self.cuts)
+        if len(new) == 0 or len(self.cuts) >= _MOST_CUTS:
             return False
-        self.cuts = np.concatenate([self.cuts, np.array(new)])
+        self.cuts = np.concatenate([self.cuts, new])
         return True
-
-
-def scaled(duals: Duals, factor: float) -> Duals:
-    """Prices and fines lowered by a common factor."""
-    return Duals(duals.prices * factor, duals.cuts, duals.fines * factor)
-
-
-def violated(
-    members: list[Int], used: Float, single: NDArray[np.bool_], known: set[tuple[int, ...]]
-) -> list[list[int]]:
-    """The new cuts that the solution breaks most; only points of one record are cut."""
-    amount: dict[int, dict[int, float]] = {}
-    holding: dict[int, list[int]] = {}
-    for number in np.flatnonzero(used > 1e-3).tolist():
-        group = [point for point in members[number].tolist() if single[point]]
-        for i in group:
-            holding.setdefault(i, []).append(number)
-            row = amount.setdefault(i, {})
-            for j in group:
-                if j > i:
-                    row[j] = row.get(j, 0.0) + used[number]
-    sets = {number: set(members[number].tolist()) for numbers in holding.values() for number in numbers}
-    found: list[tuple[float, tuple[int, ...]]] = []
-    for i, row in amount.items():
-        others = sorted(row)
-        for place, j in enumerate(others):
-            beside = amount.get(j, {})
-            for h in others[place + 1 :]:
-                total = row[j] + row[h] + beside.get(h, 0.0)
-                if total > 1 + _VIOLATION and (i, j, h) not in known:
-                    thrice = sum(used[g] for g in holding[i] if j in sets[g] and h in sets[g])
-                    if total - 2 * thrice > 1 + _VIOLATION:
-                        found.append((2 * thrice - total, (i, j, h)))
-    return [list(cut) for _, cut in sorted(found)[:_CUTS_AT_ONCE]]

@@ -15,8 +15,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.bounds.generation import MARGIN, Generation
+from shoal.bounds.points import Points
+from shoal.bounds.shares import halved, neighbours_to_split, split
 from shoal.errors import ShoalError
 from shoal.parameters import Number, Whole
+from shoal.partition import sse_of
+from shoal.search.exchanges import Exchanges
+from shoal.steps.line import optimal_groups
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -25,7 +31,8 @@ Report = Callable[["LowerBound"], None]
 _LARGEST = 1e140
 _MATRIX = 6000  # up to so many records the distances of all pairs are held, twice, 0.6 GB at most
 _LINE = 1e9  # the most n * k for which one attribute is cut by dynamic programming
-_MARGIN = 1e-10  # for rounding, as a part of all prices
+_ROUNDS = 20  # of exchanges for a first partition, at most,
+_EXCHANGES = 1.0  # and the seconds after which no other begins
 _SMALLEST = 1e-290  # below this squares are not exact
 
 
@@ -110,7 +117,7 @@ class Bounding:
         self._high = min(2 * self.k - 1, self._n - self.k)
         self._labels: Int | None = None
         self._extra: list[list[int]] = []
-        self._generation: object = None
+        self._generation: Generation | None = None
         self._spent, self._until = 0.0, inf
         self.bound = LowerBound(0.0)
         self.done = self.interrupted = False
@@ -128,11 +135,9 @@ class Bounding:
 
     def learn_groups(self, groups: Iterable[Iterable[int]]) -> None:
         """Take good groups, such as a search has met; sizes from k to 2k - 1, others are passed over."""
-        from shoal.bounds.generation import Generation
-
         fitting = [group for group in map(sorted, groups) if self.k <= len(group) <= self._high]
-        if isinstance(self._generation, Generation):
-            self._generation.add(self._priced(fitting))
+        if self._generation is not None:
+            self._generation.add(self._priced(self._generation, fitting))
         else:
             self._extra += fitting
 
@@ -141,12 +146,10 @@ class Bounding:
 
         Empty before the stage of prices. Equal records are not told apart: a group names the first of them.
         """
-        from shoal.bounds.generation import Generation
-
-        if not isinstance(self._generation, Generation):
+        if self._generation is None:
             return []
         points = self._generation.points
-        by_point = np.split(np.argsort(points.kinds, kind="stable"), np.cumsum(points.weights)[:-1])
+        by_point = np.split(points.records, np.cumsum(points.weights)[:-1])
         reduced = self._generation.reduced()
         unit = 2 * self._exponent
         listed = []
@@ -177,7 +180,7 @@ class Bounding:
 
     def _raise(self, value: float, prices: float, stage: str) -> None:
         """A bound in units of the scaled points; `prices` is the sum that its rounding depends on."""
-        safe = value - _MARGIN * prices - self._n * _SMALLEST
+        safe = value - MARGIN * prices - self._n * _SMALLEST
         if not (isfinite(safe) and safe > 0):
             return
         bound = float(np.ldexp(safe, 2 * self._exponent))
@@ -198,9 +201,6 @@ class Bounding:
             yield from self._prices(shares)
 
     def _exact(self) -> None:
-        from shoal.methods.univariate_optimal import optimal_groups
-        from shoal.partition import sse_of
-
         n = len(self._X)
         labels = np.zeros(n, np.int64) if n < 2 * self.k else optimal_groups(self._X[:, 0], self.k, None)
         sse = sse_of(self._X, labels)
@@ -209,8 +209,6 @@ class Bounding:
 
     def _shares(self) -> Generator[None, None, Float]:
         """Each record's share, then with the distances divided ever better."""
-        from shoal.bounds.shares import halved, neighbours_to_split, split
-
         shares = np.zeros(self._n)
         for shares in halved(self._X, self.k, self._high):
             self._raise(float(shares.sum()), float(shares.sum()), "shares")
@@ -227,9 +225,6 @@ class Bounding:
 
     def _prices(self, shares: Float) -> Iterator[None]:
         """Column generation and cuts."""
-        from shoal.bounds.generation import Generation
-        from shoal.bounds.search import Points
-
         yield from self._first_partition()
         if not self._upper() > _SMALLEST:
             return
@@ -237,7 +232,7 @@ class Bounding:
         yield
         generation = Generation(points, points.mean_of_equals(shares), self._upper(), self.n_jobs)
         self._generation = generation
-        generation.add(self._priced(self._extra))
+        generation.add(self._priced(generation, self._extra))
         for _ in generation.steps():
             generation.until = self._until
             self._raise(generation.bound, generation.size, generation.stage)
@@ -245,26 +240,32 @@ class Bounding:
         self._raise(generation.bound, generation.size, generation.stage)
 
     def _first_partition(self) -> Iterator[None]:
-        """MDAV's groups, unless a partition is known."""
-        from shoal.methods.mdav import MDAV
-        from shoal.methods.optimal import descend
-
-        if self._labels is None:
-            labels = MDAV(k=self.k).fit(self._X).labels_.copy()
-            yield
-            until = monotonic() + 1.0
-            descend(self._X, labels, self.k, lambda: monotonic() > until, None)
+        """Blocks of neighbouring records after some exchanges, unless a partition is known."""
+        if self._labels is not None:
+            return
+        until = monotonic() + _EXCHANGES
+        for labels, _ in Exchanges(self.k).rounds(self._X, blocks(self._X, self.k), _ROUNDS):
             self.learn(labels)
+            yield
+            if monotonic() > until:
+                break
 
     def _upper(self) -> float:
-        from shoal.partition import sse_of
-
         return float(sse_of(self._X, self._labels)) if self._labels is not None else inf
 
-    def _priced(self, groups: Iterable[list[int]]) -> list[tuple[Int, float]]:
-        points = self._generation.points  # type: ignore[attr-defined]
-        rows = [np.sort(points.kinds[group]) for group in groups]
-        return [(row, points.sse(row)) for row in rows]
+    def _priced(self, generation: Generation, groups: Iterable[list[int]]) -> list[tuple[Int, float]]:
+        rows = [np.sort(generation.points.kinds[group]) for group in groups]
+        return [(row, generation.points.sse(row)) for row in rows]
+
+
+def blocks(X: Float, k: int) -> Int:
+    """The labels of n // k blocks of about the same size, by cuts across the widest direction."""
+    from shoal.kernels.search_tree.order import halve
+
+    order, labels = np.arange(len(X)), np.empty(len(X), np.int64)
+    ends = halve(X, order, len(X) // k)
+    labels[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+    return labels
 
 
 def checked(X: ArrayLike, k: int) -> Float:

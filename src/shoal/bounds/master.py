@@ -1,7 +1,9 @@
-"""The linear program over the groups known so far, by an interior-point method.
+"""The linear program over some groups, by an interior-point method: prices of the points, fines, a toll.
 
-It only proposes prices and fines, so it may stop early: prices from the middle of all good ones lead to fewer
-rounds than those of a corner. Each price is kept in a range; two slack columns per row, at its ends, see to that.
+Each point is covered as often as it has records; there are no more groups than the records suffice for; of the
+groups that hold at least two of three given records, a partition can use only one (a cut). It only proposes, so it
+may stop early: prices from the middle of all good ones lead to fewer rounds than those of a corner. Each price is
+kept in a range; two slack columns per row, at its ends, see to that.
 """
 
 from collections.abc import Callable
@@ -9,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shoal.bounds.points import Points
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -19,6 +23,9 @@ _STEPS = 80
 _RIDGE = 1e-13
 _SPARSE = 1500  # above so many rows the matrix may be better kept sparse
 _SHORT = 0.99  # of the way to the border that a step goes
+_USED = 1e-3  # how much of a group counts as used
+_VIOLATION = 0.02  # and by how much a cut has to be broken
+_CUTS_AT_ONCE = 250
 
 
 class Solution(NamedTuple):
@@ -138,31 +145,91 @@ def reach(values: Float, change: Float) -> float:
     return min(1.0, float((-values[falling] / change[falling]).min())) if falling.any() else 1.0
 
 
-def master(
-    members: list[Int], costs: Float, weights: Int, cuts: Int, low: Float, high: Float
-) -> tuple[Any, Float]:
-    """The table of the linear program and its costs.
+class Duals(NamedTuple):
+    """A price for each point, a fine (at least 0) for each cut of three points, a toll (at most 0) for each group.
 
-    members are the rows of each group, rising, a row repeated for equal records; weights how often each row has to
-    be covered. cuts (three rows each) come below, for the groups that hold two or more of the three. low and high
-    are the ranges of the prices.
+    No partition costs less than all prices less all fines and as many tolls as it may have groups, if no group
+    undercuts them: costs less than its prices, less the fines of the cuts of which it holds two, and the toll.
     """
-    from scipy.sparse import csc_array, eye_array, hstack, vstack
 
-    n, groups = len(weights), len(members)
-    starts = np.concatenate([[0], np.cumsum([len(group) for group in members])])
-    rows = np.concatenate(members) if groups else np.empty(0, np.int64)
-    cover = csc_array((np.ones(len(rows)), rows, starts), shape=(n, groups))
-    cover.sum_duplicates()
-    blocks = [hstack([cover, eye_array(n), -eye_array(n)])]
-    if len(cuts):
-        held = concerned(cover, cuts)
-        empty = csc_array((len(cuts), 2 * n))
-        blocks = [hstack([blocks[0], csc_array((n, len(cuts)))]), hstack([held, empty, eye_array(len(cuts))])]
-    table = csc_array(vstack(blocks))
-    table.sum_duplicates()
+    prices: Float
+    cuts: Int
+    fines: Float
+    toll: float = 0.0
+
+    def value(self, points: Points) -> float:
+        """What they come to, if no group undercuts them."""
+        paid = float(points.weights @ self.prices) - float(self.fines.sum())
+        return paid + points.most_groups * self.toll
+
+    def scaled(self, factor: float) -> "Duals":
+        """All of them times a factor."""
+        return Duals(self.prices * factor, self.cuts, self.fines * factor, self.toll * factor)
+
+    def reduced(self, cover: Any, costs: Float) -> Float:
+        """By how much each group costs more; those below 0 undercut them."""
+        fined = concerned(cover, self.cuts).T @ self.fines
+        return np.asarray(costs - cover.T @ self.prices + fined - self.toll)
+
+
+class Proposal(NamedTuple):
+    """What a linear program proposes; `used` is how much of each group, `held` what its ranges hold back."""
+
+    duals: Duals
+    used: Float
+    value: float
+    held: float
+
+
+def propose(
+    points: Points, cover: Any, costs: Float, cuts: Int, low: Float, high: Float, scale: float, tolerance: float
+) -> Proposal:
+    """Prices between low and high, fines and toll for the groups of `cover`; `scale` is a cost of about 1."""
+    n, groups = len(points.weights), len(costs)
+    table, right, all_costs = master(cover, costs, points.weights, cuts, points.most_groups, low, high)
+    solved = interior_point(table, right, all_costs / scale, tolerance)
+    prices = np.nan_to_num(solved.prices * scale)
+    charges = np.minimum(prices[n:], 0.0)
+    duals = Duals(prices[:n], cuts, -charges[:-1], float(charges[-1]))
+    return Proposal(duals, solved.x[:groups], solved.value * scale, float(solved.x[groups : groups + 2 * n].sum()))
+
+
+def master(
+    cover: Any, costs: Float, weights: Int, cuts: Int, most: int, low: Float, high: Float
+) -> tuple[Any, Float, Float]:
+    """The table of the linear program, its right side and its costs.
+
+    cover says how many records of each point (rows) each group (columns) holds; weights how many there are. Below
+    come the cuts, for the groups that hold two or more of the three points, then the number of groups, at most
+    `most`. low and high are the ranges of the prices.
+    """
+    from scipy.sparse import block_array, csc_array, eye_array
+
+    n, groups = cover.shape
+    limits = len(cuts) + 1
+    ones = csc_array(np.ones((1, groups)))
+    blocks = [
+        [cover, eye_array(n), -eye_array(n), None],
+        [concerned(cover, cuts), None, None, eye_array(limits).tocsr()[:-1]],
+        [ones, None, None, eye_array(limits).tocsr()[-1:]],
+    ]
+    table = csc_array(block_array(blocks if len(cuts) else [blocks[0], blocks[2]]))
     table.sort_indices()
-    return table, np.concatenate([costs, high, -low, np.zeros(len(cuts))])
+    right = np.concatenate([weights, np.ones(len(cuts)), [most]])
+    return table, right, np.concatenate([costs, high, -low, np.zeros(limits)])
+
+
+def cover_of(rows: Int, sizes: Int, points: Points) -> Any:
+    """How many records of each point (rows) each group (columns) holds, for groups listed one after the other.
+
+    The points of a group are in rising order, repeated for equal records.
+    """
+    from scipy.sparse import csc_array
+
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    cover = csc_array((np.ones(len(rows)), rows, starts), shape=(len(points.weights), len(sizes)))
+    cover.sum_duplicates()
+    return cover
 
 
 def concerned(cover: Any, cuts: Int) -> Any:
@@ -176,3 +243,33 @@ def concerned(cover: Any, cuts: Int) -> Any:
     held.data = (held.data >= 2).astype(np.float64)
     held.eliminate_zeros()
     return held
+
+
+def violated(cover: Any, used: Float, weights: Int, known: Int) -> Int:
+    """The new cuts that a solution breaks most; only points of one record are cut."""
+    single, old = weights == 1, set(map(tuple, known.tolist()))
+    amount: dict[int, dict[int, float]] = {}
+    holding: dict[int, list[int]] = {}
+    sets: dict[int, set[int]] = {}
+    for number in np.flatnonzero(used > _USED).tolist():
+        points = cover.indices[cover.indptr[number] : cover.indptr[number + 1]]
+        group = points[single[points]].tolist()
+        sets[number] = set(group)
+        for i in group:
+            holding.setdefault(i, []).append(number)
+            row = amount.setdefault(i, {})
+            for j in group:
+                if j > i:
+                    row[j] = row.get(j, 0.0) + used[number]
+    found: list[tuple[float, tuple[int, int, int]]] = []
+    for i, row in amount.items():
+        others = sorted(row)
+        for place, j in enumerate(others):
+            beside = amount.get(j, {})
+            for h in others[place + 1 :]:
+                total = row[j] + row[h] + beside.get(h, 0.0)
+                if total > 1 + _VIOLATION and (i, j, h) not in old:
+                    thrice = sum(used[g] for g in holding[i] if j in sets[g] and h in sets[g])
+                    if total - 2 * thrice > 1 + _VIOLATION:
+                        found.append((2 * thrice - total, (i, j, h)))
+    return np.array([cut for _, cut in sorted(found)[:_CUTS_AT_ONCE]], np.int64).reshape(-1, 3)

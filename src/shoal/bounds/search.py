@@ -6,12 +6,16 @@ left to choose from is cheaper; that order alone makes the search many times fas
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shoal.bounds.master import Duals
+from shoal.bounds.points import NEAR, Points, nearest
 
 if TYPE_CHECKING:
     from shoal.kernels.proofs.subsets import Fines
@@ -21,7 +25,6 @@ Int = NDArray[np.int64]
 Group = tuple[Int, float]  # its points, rising, a point repeated for equal records; its SSE
 
 _SLICE = 0.25  # seconds between two chances to stop
-_NODES = 200_000  # steps of one search, about a second
 _ROOM = 512  # groups that one search can find
 _BROUGHT = 3  # of which so many are kept
 _EASIER = (
@@ -29,77 +32,13 @@ _EASIER = (
     0.08,
     0.3,
 )  # where a search is too long: what is left open, as a part of k times the anchor's price
-_NEAR = 256
 _SIZES = 12  # how many group sizes the quick look tries at most
 _MOVES = 12  # of a centre
 _AROUND = 160  # neighbours that it chooses from
 
 
-class Duals(NamedTuple):
-    """A price for each point, and a fine for each cut (three points each)."""
-
-    prices: Float
-    cuts: Int
-    fines: Float
-
-    def value(self, weights: Int) -> float:
-        """What they come to, if no group undercuts them."""
-        return float(weights @ self.prices) - float(self.fines.sum())
-
-
-@dataclass
-class Points:
-    """The distinct points, how many records each has, and their neighbours."""
-
-    X: Float
-    k: int
-    high: int
-    rows: Float = field(init=False)
-    kinds: Int = field(init=False)  # the point of each record
-    weights: Int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.rows, self.kinds = np.unique(self.X, axis=0, return_inverse=True)
-        self.kinds = self.kinds.reshape(-1)
-        self.weights = np.bincount(self.kinds)
-        self.records = np.repeat(np.arange(len(self.rows)), self.weights)  # points of the records, side by side
-        self.d2 = np.zeros((len(self.rows), len(self.rows)))
-        for column in self.rows.T:
-            self.d2 += (column[:, None] - column) ** 2
-        self.near = nearest(self.d2, min(_NEAR, len(self.rows) - 1))
-
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return len(self.X)
-
-    @property
-    def most_groups(self) -> int:
-        """The greatest number of groups."""
-        return self.n // self.k
-
-    def mean_of_equals(self, values: Float) -> Float:
-        """One value for each point: the mean of its records'."""
-        return np.bincount(self.kinds, values) / self.weights
-
-    def sse(self, group: Int) -> float:
-        """The SSE of a group."""
-        return float(self.d2[np.ix_(group, group)].sum()) / (2 * len(group))
-
-
-def nearest(d2: Float, count: int) -> Int:
-    """The `count` nearest other points of each, nearest first."""
-    near = np.empty((len(d2), count), np.int64)
-    for i, row in enumerate(d2):
-        ranked = row.copy()
-        ranked[i] = np.inf
-        chosen = np.argpartition(ranked, count - 1)[:count]
-        near[i] = chosen[np.argsort(ranked[chosen], kind="stable")]
-    return near
-
-
-def quick_look(points: Points, prices: Float, limit: float, groups: list[Int]) -> list[Group]:
-    """Groups that cost less than their prices, as far as moving centres find them; only of distinct points.
+def quick_look(points: Points, duals: Duals, limit: float, groups: list[Int]) -> list[Group]:
+    """Groups that undercut prices and toll, as far as moving centres find them; only of distinct points.
 
     The centres begin at every point, half way to its nearest, and in the middle of some groups.
     """
@@ -113,7 +52,8 @@ def quick_look(points: Points, prices: Float, limit: float, groups: list[Int]) -
     starts = np.concatenate([rows, (rows + rows[near[:, 0]]) / 2, middles])
     room = len(homes) * len(wanted)
     members, sizes, costs = np.empty((room, high), np.int32), np.empty(room, np.int64), np.empty(room)
-    found = groups_around(rows, near, homes, starts, prices, wanted, limit, _MOVES, members, sizes, costs)
+    limit += duals.toll
+    found = groups_around(rows, near, homes, starts, duals.prices, wanted, limit, _MOVES, members, sizes, costs)
     return [(members[i, : sizes[i]].astype(np.int64), float(costs[i])) for i in range(found)]
 
 
@@ -125,14 +65,16 @@ class Search:
     duals: Duals
     tolerance: float
     n_jobs: int = 1
+    dearest: float = inf  # a group that costs as much is of no interest
+    most_nodes: int = 10**9  # steps of the search for the groups of one anchor
 
     def __post_init__(self) -> None:
         points, prices = self.points, self.duals.prices
         by_price = np.argsort(-prices, kind="stable")
         place = np.empty(len(by_price), np.int64)
         place[by_price] = np.arange(len(by_price))
-        order = np.argsort(place[points.records], kind="stable")  # records as places in points.records
-        self.order = points.records[order]  # the point at each position
+        self.places = np.argsort(place[points.places], kind="stable")  # the place of each position
+        self.order = points.places[self.places]  # and its point
         self.twin = np.concatenate([[False], self.order[1:] == self.order[:-1]])
         self.d2 = points.d2[np.ix_(self.order, self.order)]
         self.prices = prices[self.order]
@@ -149,7 +91,7 @@ class Search:
         points = self.points
         if len(points.rows) == points.n:
             return np.ascontiguousarray(place[points.near[self.order]])
-        return nearest(self.d2, min(_NEAR, points.n - 1))
+        return nearest(self.d2, min(NEAR, points.n - 1))
 
     def fines_by_position(self, place: Int, first: Int) -> "Fines":
         """The cuts of each position."""
@@ -191,37 +133,29 @@ class Search:
 
     def at(self, number: int, members: NDArray[np.int32], sizes: Int, costs: Float) -> None:
         """Search through the groups of an anchor, less closely where that takes too long."""
-        from shoal.kernels.proofs.subsets import groups_below
-
         points, anchor = self.points, int(self.anchors[number])
         price = max(float(self.prices[anchor]), 0.0)
         for open_part in (0.0, *_EASIER):
             limit = -self.tolerance - open_part * points.k * price
-            found, nodes, lowest = groups_below(
-                self.d2,
-                self.near,
-                self.twin,
-                self.prices,
-                0.0,
-                points.k,
-                points.high,
-                anchor,
-                limit,
-                np.inf,
-                True,
-                _NODES,
-                self.fines,
-                members,
-                sizes,
-                costs,
-            )
-            self.nodes += nodes if nodes >= 0 else _NODES
+            found, nodes, lowest = self.below(anchor, limit, True, members, sizes, costs)
+            self.nodes += nodes if nodes >= 0 else self.most_nodes
             for i in range(max(0, found - _BROUGHT), found):
                 self.groups.append((np.sort(self.order[members[i, : sizes[i]]]), float(costs[i])))
             if nodes >= 0:
                 self.lowest[number] = min(lowest, limit)
                 return
         self.lowest[number] = -points.high * price  # as if the group cost nothing
+
+    def below(
+        self, anchor: int, limit: float, tighten: bool, members: NDArray[np.int32], sizes: Int, costs: Float
+    ) -> tuple[int, int, float]:
+        """The groups of an anchor whose reduced cost is below a limit, by position; see `groups_below`."""
+        from shoal.kernels.proofs.subsets import groups_below
+
+        lists, toll = (self.d2, self.near, self.twin, self.prices), self.duals.toll
+        k, high, dearest, nodes = self.points.k, self.points.high, self.dearest, self.most_nodes
+        room = members, sizes, costs
+        return groups_below(*lists, toll, k, high, anchor, limit, dearest, tighten, nodes, self.fines, *room)
 
     @property
     def finished(self) -> int:
@@ -241,7 +175,11 @@ class Search:
         prices[later] = np.minimum(prices[later], floor.prices[later])
         lowest[finished:] = floor.lowest[later]
         worst = np.sort(np.repeat(lowest, points.weights[self.order[self.anchors]]))[: points.most_groups]
-        return self.duals._replace(prices=prices).value(points.weights) + float(worst.sum())
+        return self.duals._replace(prices=prices).value(points) + float(worst.sum())
+
+    def proven(self) -> Duals:
+        """Of a finished search: prices, fines and a toll that no group undercuts."""
+        return self.duals._replace(toll=self.duals.toll + min(float(self.lowest.min()), 0.0))
 
     def as_floor(self) -> "Floor":
         """A finished search, for another with higher prices in the same order."""

@@ -2,22 +2,30 @@ import numpy as np
 import pytest
 
 import naive
-from shoal.bounds.pricing import collect, shares
+from shoal.bounds.closing import collect, equal_ranges, labels_of
+from shoal.bounds.master import Duals
+from shoal.bounds.points import Points
 from shoal.kernels.proofs.cover import cover, masks_of, new_stack, records_of
-from shoal.methods.optimal import equal_ranges, labels_of, new_problem
+
+
+def open_groups(X, k, goal):
+    """All groups that a partition below the goal can have, with the shares of the records as prices."""
+    points = Points(X, k, min(2 * k - 1, len(X) - k))
+    shares = points.mean_of_equals(np.array(naive.shares(X, k, points.high, points.high - 1)))
+    duals = Duals(shares, np.empty((0, 3), np.int64), np.empty(0))
+    chosen = collect(points, duals, goal, 10**6, 10**7, lambda: False)
+    return points, chosen.ranked(), new_stack(len(X), chosen.bound, len(X) // k)
 
 
 def best_cover(X, k, chunk):
-    problem = new_problem(X, k)
-    prices = shares(problem)
-    groups = collect(problem, prices, np.inf, np.inf, 10**6, 10**7, lambda: False)
-    stack = new_stack(len(X), prices.record.sum(), len(X) // k)
+    points, groups, stack = open_groups(X, k, np.inf)
     best, found = np.array([np.inf]), np.zeros((len(X) // k + 1, stack.rest.shape[1]), np.uint64)
+    d2, twins = points.d2[np.ix_(points.places, points.places)], equal_ranges(points.places)
     labels, calls = None, 0
     while stack.depth[0] >= 0:
-        count = cover(problem.d2, groups, 0.0, k, equal_ranges(problem.twin), stack, best, found, chunk)
+        count = cover(d2, groups, 0.0, k, twins, stack, best, found, chunk)
         if count:
-            labels = labels_of(found[:count], problem)
+            labels = labels_of(found[:count], points)
         calls += 1
     return best[0], labels, calls
 
@@ -44,18 +52,9 @@ def test_sets_of_more_than_64_records():
     assert out[: records_of(masks[0], out)].tolist() == [0, 63, 64, 130]
     assert out[: records_of(masks[1], out)].tolist() == [1, 2]
     X = np.repeat(np.arange(35.0), 2)[:, None] + np.tile([0.0, 0.25], 35)[:, None]
-    problem = new_problem(X, 2)
-    prices = shares(problem)
-    groups = collect(problem, prices, 0.05, 0.2, 10**6, 10**7, lambda: False)
-    stack = new_stack(70, prices.record.sum(), 35)
+    points, groups, stack = open_groups(X, 2, 35 * 0.25**2 / 2 + 0.05)
     best, found = np.array([np.inf]), np.zeros((36, 2), np.uint64)
     while stack.depth[0] >= 0:
-        count = cover(problem.d2, groups, 0.0, 2, equal_ranges(problem.twin), stack, best, found, 10**6)
+        count = cover(points.d2, groups, 0.0, 2, equal_ranges(points.places), stack, best, found, 10**6)
     assert count == 35
     assert best[0] == pytest.approx(35 * 0.25**2 / 2)
-
-
-def test_the_ranges_of_equal_records():
-    twin = np.array([False, True, False, True, True, False, False, True])
-    assert equal_ranges(twin).tolist() == [[0, 2], [2, 5], [6, 8]]
-    assert equal_ranges(np.zeros(3, bool)).shape == (0, 2)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import naive
 from samples import points
 from shoal.kernels.rows.line import longer, new_path, settle_blocks, settle_first
-from shoal.methods.univariate_optimal import shortest_path
+from shoal.steps.line import shortest_path
 
 BOTH = pytest.mark.parametrize("scan", [True, False])
 
