@@ -5,13 +5,14 @@ left to choose from is cheaper; that order alone makes the search many times fas
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shoal.engines import in_order
 
 if TYPE_CHECKING:
     from shoal.kernels.proofs.subsets import Fines
@@ -142,7 +143,6 @@ class Search:
         self.anchors = np.flatnonzero(~self.twin)
         self.lowest = np.full(len(self.anchors), -np.inf)
         self.groups: list[Group] = []
-        self.nodes = 0
 
     def positions_near(self, place: Int, first: Int) -> Int:
         """The nearest positions of each position, equal records first."""
@@ -168,60 +168,19 @@ class Search:
         return Fines(starts, np.ascontiguousarray(entries[by_record, 1:]), amounts[by_record])
 
     def run(self, chosen: Int | None = None) -> Iterator[None]:
-        """Search at the anchors (numbers of `anchors`), or at all, a slice of time at a time."""
-        todo = iter(range(len(self.anchors)) if chosen is None else chosen.tolist())
-        if self.n_jobs == 1:
-            while self.some(todo):
-                yield
-            return
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            while any(pool.map(self.some, [todo] * self.n_jobs)):
-                yield
-
-    def some(self, todo: Iterator[int]) -> bool:
-        """Search for a slice of time; whether there may be more to do."""
+        """Search at the anchors (numbers of `anchors`), or at all, with a chance to stop now and then."""
+        points, numbers = self.points, np.arange(len(self.anchors)) if chosen is None else chosen
+        work = Looking(
+            self.d2, self.near, self.twin, self.prices, self.fines, points.k, points.high, self.tolerance
+        )
         until = monotonic() + _SLICE
-        members = np.empty((_ROOM, self.points.high), np.int32)
-        sizes, costs = np.empty(_ROOM, np.int64), np.empty(_ROOM)
-        for number in todo:
-            self.at(number, members, sizes, costs)
+        results = in_order(work, self.anchors[numbers].tolist(), self.n_jobs)
+        for number, (lowest, groups) in zip(numbers, results, strict=True):
+            self.lowest[number] = lowest
+            self.groups += [(np.sort(self.order[positions]), cost) for positions, cost in groups]
             if monotonic() >= until:
-                return True
-        return False
-
-    def at(self, number: int, members: NDArray[np.int32], sizes: Int, costs: Float) -> None:
-        """Search through the groups of an anchor, less closely where that takes too long."""
-        from shoal.kernels.proofs.subsets import groups_below
-
-        points, anchor = self.points, int(self.anchors[number])
-        price = max(float(self.prices[anchor]), 0.0)
-        for open_part in (0.0, *_EASIER):
-            limit = -self.tolerance - open_part * points.k * price
-            found, nodes, lowest = groups_below(
-                self.d2,
-                self.near,
-                self.twin,
-                self.prices,
-                0.0,
-                points.k,
-                points.high,
-                anchor,
-                limit,
-                np.inf,
-                True,
-                _NODES,
-                self.fines,
-                members,
-                sizes,
-                costs,
-            )
-            self.nodes += nodes if nodes >= 0 else _NODES
-            for i in range(max(0, found - _BROUGHT), found):
-                self.groups.append((np.sort(self.order[members[i, : sizes[i]]]), float(costs[i])))
-            if nodes >= 0:
-                self.lowest[number] = min(lowest, limit)
-                return
-        self.lowest[number] = -points.high * price  # as if the group cost nothing
+                yield
+                until = monotonic() + _SLICE
 
     @property
     def finished(self) -> int:
@@ -248,6 +207,45 @@ class Search:
         lowest = np.empty(len(self.anchors))
         lowest[self.order[self.anchors]] = np.minimum(self.lowest, 0.0)
         return Floor(self.duals.prices, lowest)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """The work of searching at an anchor; everything by position."""
+
+    d2: Float
+    near: Int
+    twin: NDArray[np.bool_]
+    prices: Float
+    fines: "Fines"
+    low: int
+    high: int
+    tolerance: float
+
+    def __call__(self, anchor: int) -> tuple[float, list[Group]]:
+        """By how much its groups undercut their prices at most, and some such groups.
+
+        It looks less closely where that takes too long.
+        """
+        from shoal.kernels.proofs.subsets import groups_below
+
+        members = np.empty((_ROOM, self.high), np.int32)
+        sizes, costs = np.empty(_ROOM, np.int64), np.empty(_ROOM)
+        price = max(float(self.prices[anchor]), 0.0)
+        groups: list[Group] = []
+        for open_part in (0.0, *_EASIER):
+            limit = -self.tolerance - open_part * self.low * price
+            found, nodes, lowest = groups_below(
+                self.d2, self.near, self.twin, self.prices, 0.0, self.low, self.high, anchor, limit, np.inf, True,
+                _NODES, self.fines, members, sizes, costs,
+            )  # fmt: skip
+            groups += [
+                (members[i, : sizes[i]].astype(np.int64), float(costs[i]))
+                for i in range(max(0, found - _BROUGHT), found)
+            ]
+            if nodes >= 0:
+                return min(lowest, limit), groups
+        return -self.high * price, groups  # as if the group cost nothing
 
 
 class Floor(NamedTuple):
