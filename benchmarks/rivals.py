@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT / "tests" / "papers"))
 from published import figures, points_of  # noqa: E402
 
 from shoal import DBA, IMHM, MDAV, PCL, TFRP, Auto, Refined  # noqa: E402
-from shoal.methods.dba import split  # noqa: E402
 from shoal.partition import Partition, means_of  # noqa: E402
+from shoal.steps.splitting import split  # noqa: E402
 
 TABLE = ROOT / "docs" / "methods" / "tables" / "rivals.md"
 PUBLISHED = figures(SHARED)["casc"]

@@ -611,7 +611,7 @@ def test_after_an_interrupt_that_was_honoured_a_fault_is_a_fault(folder, run, mo
         raise ValueError("a fault")
 
     monkeypatch.setattr(entry, "_asked", [])
-    monkeypatch.setattr("shoal.methods.refined.Improvement.anneal", interrupt)
+    monkeypatch.setattr("shoal.methods.refined.Refining.anneal", interrupt)
     monkeypatch.setattr("shoal.cli.write_release", fail)
     status, _, err = run(f"{GOOD} --method refined")
     assert (status, "interrupted: these are the best" in err, "ValueError: a fault" in err) == (70, True, True)

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 from shoal import MDAV
 from shoal.errors import ShoalError
-from shoal.estimator import fingerprints, on_fewer_axes
+from shoal.estimator import fingerprints
 
 
 @pytest.fixture
@@ -87,18 +87,3 @@ def test_values_whose_squares_overflow_are_an_error_that_names_the_column(X):
 
 def test_zero_has_one_fingerprint():
     assert fingerprints(np.array([[0.0, 1.0]])) == fingerprints(np.array([[-0.0, 1.0]]))
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e140, 1e-290])
-def test_a_wide_table_is_turned_onto_one_axis_fewer_than_records(scale):
-    X = np.random.default_rng(2).normal(5, 1, size=(12, 40)) * scale
-    turned = on_fewer_axes(X)
-    assert turned.shape == (12, 11)
-    distances = [np.sqrt((((P[:, None] - P) / scale) ** 2).sum(axis=2)) for P in (X, turned)]
-    assert np.allclose(*distances, rtol=1e-13)
-    assert np.array_equal(turned, on_fewer_axes(X))
-
-
-def test_other_tables_are_left_as_they_are(X):
-    assert on_fewer_axes(X) is X
-    assert on_fewer_axes(np.full((5, 9), 3.0)).tolist() == [[0.0]] * 5

@@ -5,7 +5,7 @@ from hypothesis import given
 import naive
 from samples import points
 from shoal.errors import ShoalError
-from shoal.partition import Partition
+from shoal.partition import Partition, compact, renumbered
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -65,3 +65,9 @@ def test_sse_is_the_twins(sample):
 
 def test_equal_records_lose_nothing():
     assert Partition(np.ones((4, 2)), [0, 0, 1, 1], 2).information_loss == 0
+
+
+def test_groups_are_numbered_anew_by_their_numbers_or_by_their_first_records():
+    labels = np.array([7, 2, 7, 9, 2])
+    assert compact(labels).tolist() == [1, 0, 1, 2, 0]
+    assert renumbered(labels).tolist() == [0, 1, 0, 2, 1]

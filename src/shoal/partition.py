@@ -140,3 +140,14 @@ def means_of(points: Float, labels: Int) -> Float:
 def sse_of(points: Float, labels: Int) -> float:
     """The sum of squared distances to the centroids."""
     return squared_error(points, means_of(points, labels), labels)
+
+
+def compact(labels: Int) -> Int:
+    """The same groups, numbered from 0 without gaps, in the order of their numbers."""
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def renumbered(labels: Int) -> Int:
+    """The same groups, numbered in the order of their first records."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse])

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 import naive
 from samples import points
-from shoal import DBA, DBA2P, MDAV
+from shoal import DBA, DBA2P
 from shoal.errors import ShoalError
-from shoal.methods.dba import split
 
 
 @settings(max_examples=200)
@@ -51,14 +50,6 @@ def test_the_second_phase_never_loses():
     for X in large_samples(3000, np.random.default_rng(0)).values():
         one, two = DBA(k=3, phases=1).fit(X), DBA(k=3).fit(X)
         assert two.sse_ <= one.sse_
-
-
-def test_split_leaves_small_groups_alone_and_cuts_large_ones_as_mdav():
-    X = np.random.default_rng(1).normal(size=(40, 3))
-    labels = np.repeat([0, 1, 2], [5, 30, 5])
-    parts = split(X, labels, 4, None)
-    inside = MDAV(k=4).fit(X[5:35]).labels_
-    assert parts.tolist() == [0] * 5 + (inside + 1).tolist() + [inside.max() + 2] * 5
 
 
 def test_phases_are_one_or_two_and_p_is_not_negative():

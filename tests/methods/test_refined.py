@@ -12,9 +12,21 @@ from hypothesis import strategies as st
 
 from samples import points
 from shoal import MDAV, TFRP, Optimal, Refined, lower_bound
+from shoal.engines import in_order
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods import refined
+from shoal.methods.refined import Refining, noisy_groups
 from shoal.partition import sse_of
+from shoal.search.annealing import Annealing
+from shoal.search.deadline import Deadline, within
+from shoal.search.improvement import Improvement
+from shoal.search.tuning import Tuning
+
+
+def refining(X, k, seconds, rounds=None, tuning=None, progress=None):
+    """The steps of Refined from the groups of MDAV on."""
+    improvement = Improvement(X, MDAV(k=k).fit(X).labels_, seconds, progress, rounds is not None)
+    return Refining(improvement, k, rounds, 1, 0, tuning or Tuning())
 
 
 @settings(max_examples=20, deadline=None)
@@ -53,7 +65,7 @@ def test_small_tables_come_to_their_optimum():
 def test_a_table_is_the_same_on_any_number_of_threads_and_by_regions(monkeypatch):
     X = np.random.default_rng(2).normal(size=(240, 3))
     for region in (5000, 90):
-        monkeypatch.setattr(refined, "_REGION", region)
+        monkeypatch.setattr(Refined, "_tuning", Tuning(region=region))
         labels = [Refined(k=4, rounds=1 + (region < 240), n_jobs=jobs).fit(X).labels_ for jobs in (1, 2, 3)]
         assert np.array_equal(labels[0], labels[1])
         assert np.array_equal(labels[0], labels[2])
@@ -86,21 +98,26 @@ def test_without_time_the_start_is_improved_by_one_round_at_most():
 def test_large_groups_begin_with_the_noisy_rounds_of_pcl_too(monkeypatch):
     X = np.random.default_rng(3).normal(size=(400, 3))
     begun = []
-    plain = refined.Improvement.jittered
-    monkeypatch.setattr(refined.Improvement, "jittered", lambda *given: begun.append(plain(*given)) or begun[-1])
+
+    def noted(work, tasks, n_jobs, heard):
+        begun.append([task.begin for task in tasks])
+        return in_order(work, tasks, n_jobs, heard)
+
+    monkeypatch.setattr(refined, "in_order", noted)
     one = Refined(k=40, rounds=2, n_jobs=1).fit(X)
     two = Refined(k=40, rounds=2, n_jobs=2).fit(X)
+    assert begun == 2 * [[None, None], [None, noisy_groups]]
     assert np.array_equal(one.labels_, two.labels_)
-    assert len(begun) == 2
-    assert np.bincount(begun[0]).min() >= 40
     assert one.sse_ <= Refined(k=40, rounds=1).fit(X).sse_
 
 
 def test_when_time_is_up_pcl_is_left():
     X = np.random.default_rng(3).normal(size=(400, 3))
     labels = MDAV(k=40).fit(X).labels_
-    improvement = refined.Improvement(X, 40, labels, 0.0, None, 1, 0, None)
-    assert improvement.jittered(labels, 0) is labels
+    assert noisy_groups(Annealing(X, 40, labels, 0.3, within(0.0), Tuning()), 0) is labels
+    found = noisy_groups(Annealing(X, 40, labels, 0.3, Deadline(np.inf), Tuning()), 0)
+    assert 40 <= np.bincount(found).min() <= np.bincount(found).max() <= 79
+    assert sse_of(X, found) < sse_of(X, labels)
 
 
 def test_groups_too_large_to_be_rebuilt_are_exchanged():
@@ -171,43 +188,39 @@ def test_progress():
 
 def test_prices_prove_a_bound_and_their_groups_make_a_better_partition():
     X = np.random.default_rng(5).normal(size=(45, 2))
-    start = MDAV(k=3).fit(X)
-    work = refined.Improvement(X, 3, start.labels_.copy(), 60.0, None, 1, 0, None)
+    work = refining(X, 3, 60.0)
+    best, start = work.improvement, work.improvement.labels
     work.price()  # it ends long before when nothing is left to prove
-    bounds = [bound for _, bound in work.bounds]
+    bounds = [bound for _, bound in best.bounds]
     assert bounds == sorted(bounds)
     assert bounds[-1] <= Optimal(k=3, seconds=20).fit(X).sse_ * (1 + 1e-9)
-    assert 0.9 * work.sse < bounds[-1] <= work.sse < start.sse_
-    assert np.bincount(work.labels).min() >= 3
-    assert work.history[-1][2] == "prices"
-    assert work.hot == refined._HOT * refined._COOLER
-    chosen_again = work.combined(start.labels_, [])
-    assert sse_of(X, chosen_again) == pytest.approx(work.sse)
+    assert 0.9 * best.sse < bounds[-1] <= best.sse < sse_of(X, start)
+    assert np.bincount(best.labels).min() >= 3
+    assert best.history[-1][2] == "prices"
+    assert work.hot == work.tuning.hot * work.tuning.cooler
+    assert sse_of(X, work.combined(start, [], 10.0)) == pytest.approx(best.sse)
 
 
-def test_a_table_of_several_regions_is_priced_region_by_region(monkeypatch):
-    monkeypatch.setattr(refined, "_REGION", 300)
+def test_a_table_of_several_regions_is_priced_region_by_region():
     X = np.random.default_rng(5).normal(size=(700, 2))
-    start = MDAV(k=3).fit(X)
     lower_bound(X[:100], 3, 60)  # compiled before the clock runs
-    work = refined.Improvement(X, 3, start.labels_.copy(), 20.0, None, 1, 0, None)
+    work = refining(X, 3, 20.0, tuning=Tuning(region=300))
+    best, start = work.improvement, work.improvement.sse
     work.price()
-    assert len([stage for _, _, stage in work.history if stage == "prices"]) >= 2
-    assert work.bounds == []  # that of a region says nothing of the table
-    assert np.bincount(work.labels).min() >= 3
-    assert work.sse == pytest.approx(sse_of(X, work.labels))
-    assert work.sse < start.sse_
+    assert len([stage for _, _, stage in best.history if stage == "prices"]) >= 2
+    assert best.bounds == []  # that of a region says nothing of the table
+    assert np.bincount(best.labels).min() >= 3
+    assert best.sse == pytest.approx(sse_of(X, best.labels))
+    assert best.sse < start
 
 
 def test_prices_are_for_small_k_with_time_and_not_for_rounds():
     X = np.random.default_rng(6).normal(size=(45, 2))
-    labels = MDAV(k=3).fit(X).labels_
-    assert refined.Improvement(X, 3, labels, 60.0, None, 1, 0, None).priced()
-    assert not refined.Improvement(X, 3, labels, 5.0, None, 1, 0, None).priced()
-    assert not refined.Improvement(X, 3, labels, 60.0, 1, 1, 0, None).priced()
-    assert not refined.Improvement(X, 8, labels, 60.0, None, 1, 0, None).priced()
+    assert refining(X, 3, 60.0).is_priced()
+    assert not refining(X, 3, 5.0).is_priced()
+    assert not refining(X, 3, 60.0, rounds=1).is_priced()
+    assert not refining(X, 8, 60.0).is_priced()
     many = np.random.default_rng(6).normal(size=(12_000, 1))
-    labels = MDAV(k=3).fit(many).labels_
-    assert not refined.Improvement(many, 3, labels, 59.0, None, 1, 0, None).priced()
-    assert refined.Improvement(many, 3, labels, 60.0, None, 1, 0, None).priced()
+    assert not refining(many, 3, 59.0).is_priced()
+    assert refining(many, 3, 60.0).is_priced()
     assert Refined(k=3, rounds=1).fit(X).bounds_ == []

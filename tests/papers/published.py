@@ -23,9 +23,9 @@ def points_of(shared, name):
 
 def second_phase(X, labels, k):
     """The loss after the second phase of DBA: groups dissolved, then split."""
-    from shoal.methods.dba import split
     from shoal.methods.tfrp import dissolve
     from shoal.partition import Partition
+    from shoal.steps.splitting import split
 
     return Partition(X, split(X, dissolve(X, labels, None), k, None), k).information_loss
 

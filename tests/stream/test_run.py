@@ -744,7 +744,7 @@ def test_an_interrupt_that_a_method_makes_the_best_of_pauses_the_stream(tmp_path
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.methods.refined.Improvement.anneal", interrupt)
+        patch.setattr("shoal.methods.refined.Refining.anneal", interrupt)
         with pytest.raises(KeyboardInterrupt):
             anonymize_file(path, output, **given)
     assert not output.exists()

@@ -73,7 +73,7 @@ def collect(
         while True:
             members = np.zeros((room, points.high), np.int32)
             sizes, costs = np.empty(room, np.int64), np.empty(room)
-            found, nodes, _ = search.below(anchor, limit, False, members, sizes, costs)
+            found, nodes, _ = search.looking.below(anchor, limit, False, members, sizes, costs)
             if nodes >= 0 or found < room or room == most:
                 break
             room = min(4 * room, most)

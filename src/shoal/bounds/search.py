@@ -5,7 +5,6 @@ left to choose from is cheaper; that order alone makes the search many times fas
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from shoal.bounds.master import Duals
 from shoal.bounds.points import NEAR, Points, nearest
+from shoal.engines import in_order
 
 if TYPE_CHECKING:
     from shoal.kernels.proofs.subsets import Fines
@@ -110,52 +110,26 @@ class Search:
         return Fines(starts, np.ascontiguousarray(entries[by_record, 1:]), amounts[by_record])
 
     def run(self, chosen: Int | None = None) -> Iterator[None]:
-        """Search at the anchors (numbers of `anchors`), or at all, a slice of time at a time."""
-        todo = iter(range(len(self.anchors)) if chosen is None else chosen.tolist())
-        if self.n_jobs == 1:
-            while self.some(todo):
-                yield
-            return
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            while any(pool.map(self.some, [todo] * self.n_jobs)):
-                yield
-
-    def some(self, todo: Iterator[int]) -> bool:
-        """Search for a slice of time; whether there may be more to do."""
+        """Search at the anchors (numbers of `anchors`), or at all, with a chance to stop now and then."""
+        numbers = np.arange(len(self.anchors)) if chosen is None else chosen
         until = monotonic() + _SLICE
-        members = np.empty((_ROOM, self.points.high), np.int32)
-        sizes, costs = np.empty(_ROOM, np.int64), np.empty(_ROOM)
-        for number in todo:
-            self.at(number, members, sizes, costs)
+        results = in_order(self.looking, self.anchors[numbers].tolist(), self.n_jobs)
+        for number, (lowest, nodes, groups) in zip(numbers, results, strict=True):
+            self.lowest[number] = lowest
+            self.nodes += nodes
+            self.groups += [(np.sort(self.order[positions]), cost) for positions, cost in groups]
             if monotonic() >= until:
-                return True
-        return False
+                yield
+                until = monotonic() + _SLICE
 
-    def at(self, number: int, members: NDArray[np.int32], sizes: Int, costs: Float) -> None:
-        """Search through the groups of an anchor, less closely where that takes too long."""
-        points, anchor = self.points, int(self.anchors[number])
-        price = max(float(self.prices[anchor]), 0.0)
-        for open_part in (0.0, *_EASIER):
-            limit = -self.tolerance - open_part * points.k * price
-            found, nodes, lowest = self.below(anchor, limit, True, members, sizes, costs)
-            self.nodes += nodes if nodes >= 0 else self.most_nodes
-            for i in range(max(0, found - _BROUGHT), found):
-                self.groups.append((np.sort(self.order[members[i, : sizes[i]]]), float(costs[i])))
-            if nodes >= 0:
-                self.lowest[number] = min(lowest, limit)
-                return
-        self.lowest[number] = -points.high * price  # as if the group cost nothing
-
-    def below(
-        self, anchor: int, limit: float, tighten: bool, members: NDArray[np.int32], sizes: Int, costs: Float
-    ) -> tuple[int, int, float]:
-        """The groups of an anchor whose reduced cost is below a limit, by position; see `groups_below`."""
-        from shoal.kernels.proofs.subsets import groups_below
-
-        lists, toll = (self.d2, self.near, self.twin, self.prices), self.duals.toll
-        k, high, dearest, nodes = self.points.k, self.points.high, self.dearest, self.most_nodes
-        room = members, sizes, costs
-        return groups_below(*lists, toll, k, high, anchor, limit, dearest, tighten, nodes, self.fines, *room)
+    @property
+    def looking(self) -> "Looking":
+        """The work of searching at one anchor."""
+        points, toll = self.points, self.duals.toll
+        lists = self.d2, self.near, self.twin, self.prices
+        return Looking(
+            *lists, toll, self.fines, points.k, points.high, self.tolerance, self.dearest, self.most_nodes
+        )
 
     @property
     def finished(self) -> int:
@@ -186,6 +160,57 @@ class Search:
         lowest = np.empty(len(self.anchors))
         lowest[self.order[self.anchors]] = np.minimum(self.lowest, 0.0)
         return Floor(self.duals.prices, lowest)
+
+
+@dataclass(frozen=True)
+class Looking:
+    """The work of searching at an anchor; everything by position."""
+
+    d2: Float
+    near: Int
+    twin: NDArray[np.bool_]
+    prices: Float
+    toll: float
+    fines: "Fines"
+    low: int
+    high: int
+    tolerance: float
+    dearest: float
+    most_nodes: int
+
+    def __call__(self, anchor: int) -> tuple[float, int, list[Group]]:
+        """By how much its groups undercut their prices at most, the steps that took, and some such groups.
+
+        It looks less closely where that takes too long.
+        """
+        members = np.empty((_ROOM, self.high), np.int32)
+        sizes, costs = np.empty(_ROOM, np.int64), np.empty(_ROOM)
+        price = max(float(self.prices[anchor]), 0.0)
+        groups: list[Group] = []
+        steps = 0
+        for open_part in (0.0, *_EASIER):
+            limit = -self.tolerance - open_part * self.low * price
+            found, nodes, lowest = self.below(anchor, limit, True, members, sizes, costs)
+            steps += nodes if nodes >= 0 else self.most_nodes
+            groups += [
+                (members[i, : sizes[i]].astype(np.int64), float(costs[i]))
+                for i in range(max(0, found - _BROUGHT), found)
+            ]
+            if nodes >= 0:
+                return min(lowest, limit), steps, groups
+        return -self.high * price, steps, groups  # as if the group cost nothing
+
+    def below(
+        self, anchor: int, limit: float, tighten: bool, members: NDArray[np.int32], sizes: Int, costs: Float
+    ) -> tuple[int, int, float]:
+        """The groups of an anchor whose reduced cost is below a limit, by position; see `groups_below`."""
+        from shoal.kernels.proofs.subsets import groups_below
+
+        lists, limits = (self.d2, self.near, self.twin, self.prices, self.toll), (self.low, self.high)
+        room = members, sizes, costs
+        return groups_below(
+            *lists, *limits, anchor, limit, self.dearest, tighten, self.most_nodes, self.fines, *room
+        )
 
 
 class Floor(NamedTuple):

@@ -7,12 +7,12 @@ Guarantee: that of the method chosen; every group has at least k records.
 Cost: within a small factor of `seconds`, where given, on a machine of two cores.
 """
 
-import os
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines import jobs
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.blocked import LARGEST_BLOCK, Blocked
 from shoal.methods.mdav import MDAV
@@ -58,7 +58,7 @@ class Auto(Microaggregator):
         About how long it may take; more time, less loss. By default a round of annealing up to 5000 records, and
         three rounds of exchanges beyond.
     n_jobs : int, optional
-        Threads, where the method can use them; by default one for each core. The groups do not depend on it.
+        Workers, where the method can use them; by default one for each core. The groups do not depend on it.
     random_state : int
         The seed, where the method draws random numbers.
 
@@ -99,8 +99,9 @@ class Auto(Microaggregator):
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
         varying = np.flatnonzero(X.min(axis=0) < X.max(axis=0)).tolist()
-        jobs = self.n_jobs or os.cpu_count() or 1
-        self.chosen_, self.reason_ = choose(len(X), varying, self.k, self.seconds, jobs, self.random_state)
+        self.chosen_, self.reason_ = choose(
+            len(X), varying, self.k, self.seconds, jobs(self.n_jobs), self.random_state
+        )
         labels = self.chosen_._group(X, progress)
         self.interrupted_ = getattr(self.chosen_, "interrupted_", False)
         return labels

@@ -15,18 +15,21 @@ distortion-optimized quantizers, Data & Knowledge Engineering 70 (2011) 892-921,
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from shoal.engines import in_order
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.imhm import blocks_of
 from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, OneOf, Rule, Whole
-from shoal.search.exchanges import Exchanges, halved, in_order
+from shoal.search.exchanges import Exchanges, halved
 from shoal.steps.projections import first_component, zscore_sum
 from shoal.wrapper import MethodRule, Wrapper
 
@@ -57,7 +60,7 @@ class Blocked(Wrapper):
     sweeps : int
         The most rounds of exchanges between neighbouring groups after the blocks; 0 leaves borders as they are.
     n_jobs : int
-        Threads for blocks and exchanges; the groups do not depend on it.
+        Workers for blocks and exchanges; the groups do not depend on it.
 
     Attributes
     ----------
@@ -141,21 +144,33 @@ class Blocked(Wrapper):
 
     def _by_block(self, X: Float, blocks: list[Int], progress: Progress | None) -> Int:
         """The groups of all blocks under one numbering."""
-
-        def grouped(block: Int) -> Int:
-            return self._grouped(X[block], None)
-
         if len(blocks) == 1:
             return self._grouped(X, progress)
         labels = np.empty(len(X), np.int64)
         groups = done = 0
-        for block, part in zip(blocks, in_order(grouped, blocks, self.n_jobs), strict=True):
+        parts = in_order(Grouping(X, self._fresh()), blocks, self.n_jobs)
+        for block, (part, interrupted) in zip(blocks, parts, strict=True):
+            self.interrupted_ |= interrupted
             labels[block] = part + groups
             groups += int(part.max()) + 1
             done += len(block)
             if progress is not None:
                 progress(done, len(X))
         return labels
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The work of grouping a block."""
+
+    X: Float
+    method: Microaggregator
+
+    def __call__(self, block: Int) -> tuple[Int, bool]:
+        """The labels of its records, and whether an interruption ended the work early."""
+        model: Microaggregator = clone(self.method)
+        labels = model._group(self.X[block], None)
+        return labels, getattr(model, "interrupted_", False)
 
 
 def staged(progress: Progress | None, stage: int, stages: int) -> Progress | None:

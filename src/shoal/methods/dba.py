@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.estimator import Microaggregator, Progress
-from shoal.methods.mdav import MDAV
 from shoal.methods.tfrp import dissolve
 from shoal.parameters import Rule, Whole
 from shoal.steps.peeling import Peeling
+from shoal.steps.splitting import split
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -152,20 +152,3 @@ class Densities:
             peeling.report()
         rank(tree, self._keys, self._best)
         self._tree = tree
-
-
-def split(X: Float, labels: Int, k: int, progress: Progress | None) -> Int:
-    """Groups of 2k records or more split by MDAV; the parts take the place of the whole."""
-    sizes = np.bincount(labels)
-    order = np.argsort(labels, kind="stable")
-    parts = np.zeros(len(X), np.int64)
-    for group, end in enumerate(np.cumsum(sizes)):
-        if sizes[group] >= 2 * k:
-            members = order[end - sizes[group] : end]
-            parts[members] = MDAV(k=k)._group(np.ascontiguousarray(X[members]), None)
-            if progress is not None:
-                progress(len(X), len(X))
-    counts = np.zeros(len(sizes), np.int64)
-    np.maximum.at(counts, labels, parts + 1)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    return starts[labels] + parts

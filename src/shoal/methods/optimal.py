@@ -30,11 +30,12 @@ from shoal.bounds.master import Duals
 from shoal.bounds.points import Points
 from shoal.bounds.shares import halved
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.estimator import Microaggregator, Progress, on_fewer_axes
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.mdav import MDAV
 from shoal.parameters import Maybe, Number, Rule, Whole
-from shoal.partition import Partition
+from shoal.partition import Partition, renumbered
+from shoal.search.axes import on_fewer_axes
 from shoal.search.exchanges import Exchanges
 from shoal.steps.line import optimal_groups
 
@@ -135,12 +136,6 @@ def refuse_hopeless(n: int, varying: int, k: int) -> None:
             f"the optimum of {n} records at k={k} may take for ever; "
             "give a time limit, such as seconds=60, or choose another method, such as mdav"
         )
-
-
-def renumbered(labels: Int) -> Int:
-    """The same groups, numbered in the order of their first records."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[inverse])
 
 
 @dataclass

@@ -14,17 +14,16 @@ clustering inspired by the design of distortion-optimized quantizers, Data and K
 k-anonymous quantization, Information Sciences 222 (2013) 185-202.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from shoal.engines import in_order, jobs, tell
 from shoal.errors import ShoalError
 from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import Maybe, Number, OneOf, Rule, Seed, Whole
@@ -157,7 +156,7 @@ class PCL(Microaggregator):
         Macrocells of about so many records are formed by PCL first, then each is divided on its own; several
         numbers, the largest first, are as many levels.
     n_jobs : int
-        Threads that divide macrocells; by default one for each core. The groups do not depend on it.
+        Workers for starts and macrocells; by default one for each core. The groups do not depend on it.
     random_state : int
         The seed of starts and noise.
 
@@ -259,11 +258,11 @@ class PCL(Microaggregator):
         task = Task(X, sizes, np.full(len(sizes), self.k), distortion, weights)
         seeds = np.random.SeedSequence(self.random_state)
         if self.hierarchy is None:
-            cells = self._best(task, first, seeds, progress)
+            cells = self._best(task, first, seeds, progress, jobs(self.n_jobs))
             self.quantizer_ = Quantizer(cells.centres, cells.costs, distortion)
         else:
             levels = [self.hierarchy] if isinstance(self.hierarchy, int) else list(self.hierarchy)
-            cells = self._by_levels(task, levels, seeds, progress)
+            cells = self._by_levels(task, levels, seeds, progress, jobs(self.n_jobs))
         self.costs_ = cells.costs
         self.history_ = cells.history
         if weights.size is None:
@@ -325,28 +324,32 @@ class PCL(Microaggregator):
             raise ShoalError(f"{len(shares)} cells of k={self.k} records are more than {n}; choose fewer cells")
         return np.asarray(shares * (weights.sum() / shares.sum()))
 
-    def _best(self, task: "Task", first: Int, seeds: np.random.SeedSequence, progress: Progress | None) -> Cells:
-        """The cells of the best start."""
+    def _best(
+        self, task: "Task", first: Int, seeds: np.random.SeedSequence, progress: Progress | None, n_jobs: int
+    ) -> Cells:
+        """The cells of the best start, the first of equals."""
         n = len(task.X)
         few = n <= _FEW and isinstance(task.distortion, Squared)
         noise = self.noise if self.noise != "auto" else "jitter" if few and task.weights.equal else "none"
         many = 4 if task.sizes.min() < 20 else 10
         starts = self.n_starts if self.n_starts is not None else many if few else 1
-        best: tuple[float, float, Cells] | None = None
-        for number, seed in enumerate(seeds.spawn(starts)):
-            rng = np.random.default_rng(seed)
-            begin = self._begin(task, first if number == 0 else None, rng)
-            cells = begin
-            for step, found in enumerate(self._steps(task, begin, noise, rng)):
-                cells = found
-                if progress is not None:
-                    share = min(1.0, step / (self._noise_rounds(n) + 10))
-                    progress(int(n * (number + share) / starts), n)
-            missed = task.missed(cells.labels)
-            if best is None or (missed, cells.history[-1]) < best[:2]:
-                best = missed, cells.history[-1], cells
-        assert best is not None
-        return best[2]
+        shares = np.zeros(starts)
+
+        def heard(message: tuple[int, float]) -> None:
+            number, shares[number] = message
+            if progress is not None:
+                progress(int(n * shares.mean()), n)
+
+        work = Starting(self, task, first, noise)
+        found = in_order(work, list(enumerate(seeds.spawn(starts))), n_jobs, heard)
+        return min(found, key=lambda cells: (task.missed(cells.labels), cells.history[-1]))
+
+    def _started(
+        self, task: "Task", first: Int | None, noise: str, seed: np.random.SeedSequence
+    ) -> Iterator[Cells]:
+        """The cells after each round from one start."""
+        rng = np.random.default_rng(seed)
+        return self._steps(task, self._begin(task, first, rng), noise, rng)
 
     def _noise_rounds(self, n: int) -> int:
         few = n <= _VERY_FEW and self.hierarchy is None
@@ -391,37 +394,41 @@ class PCL(Microaggregator):
             latest = replace(latest, centres=means_of(X, latest.labels))
 
     def _by_levels(
-        self, task: "Task", levels: list[int], seeds: np.random.SeedSequence, progress: Progress | None
+        self,
+        task: "Task",
+        levels: list[int],
+        seeds: np.random.SeedSequence,
+        progress: Progress | None,
+        n_jobs: int,
     ) -> Cells:
         """Macrocells of about levels[0] records, each divided on its own."""
         X, sizes = task.X, task.sizes
         n, count = len(X), max(1, round(len(X) / levels[0])) if levels else 1
         if count == 1:
-            return self._best(task, groups_of("mdav", X, self.k, None), seeds, progress)
+            return self._best(task, groups_of("mdav", X, self.k, None), seeds, progress, n_jobs)
         runs = np.array_split(np.arange(len(sizes)), min(count, len(sizes)))
         below = seeds.spawn(len(runs) + 1)
         whole = self._macrocells(task.coarse(runs), below.pop())
-        parts = [np.flatnonzero(whole == cell) for cell in range(len(runs))]
-
-        def divide(cell: int) -> Cells:
-            return self._by_levels(task.part(parts[cell], runs[cell]), levels[1:], below[cell], None)
-
+        parts = [
+            Macrocell(np.flatnonzero(whole == cell), run, seed)
+            for cell, (run, seed) in enumerate(zip(runs, below, strict=True))
+        ]
         labels, costs, places, total, done = np.empty(n, np.int64), [], [], 0.0, 0
-        with ThreadPoolExecutor(self.n_jobs or os.cpu_count()) as threads:
-            for cell, cells in enumerate(threads.map(divide, range(len(parts)))):
-                labels[parts[cell]] = cells.labels + runs[cell][0]
-                costs.append(cells.costs)
-                places.append(cells.centres)
-                total += cells.history[-1]
-                done += len(parts[cell])
-                if progress is not None:
-                    progress(done, n)
+        work = Dividing(self, task, levels[1:])
+        for part, cells in zip(parts, in_order(work, parts, n_jobs), strict=True):
+            labels[part.records] = cells.labels + part.cells[0]
+            costs.append(cells.costs)
+            places.append(cells.centres)
+            total += cells.history[-1]
+            done += len(part.records)
+            if progress is not None:
+                progress(done, n)
         return Cells(np.concatenate(places), np.concatenate(costs), labels, [total])
 
     def _macrocells(self, task: "Task", seeds: np.random.SeedSequence) -> Int:
         k = int(task.sizes.min()) if task.weights.size is None else len(task.X) // len(task.sizes)
         coarse = PCL(k=k, noise="none", n_starts=1)
-        return coarse._best(task, groups_of("mdav", task.X, k, None), seeds, None).labels
+        return coarse._best(task, groups_of("mdav", task.X, k, None), seeds, None, 1).labels
 
 
 @dataclass(frozen=True)
@@ -460,6 +467,48 @@ class Task:
         if weights.size is not None:
             sizes = sizes * (weights.size.sum() / sizes.sum())
         return Task(self.X[records], sizes, self.low[cells], self.distortion, weights)
+
+
+@dataclass(frozen=True)
+class Starting:
+    """The work of one start, from the groups that are given or, but for the first, from records drawn."""
+
+    model: PCL
+    task: Task
+    first: Int
+    noise: str
+
+    def __call__(self, start: tuple[int, np.random.SeedSequence]) -> Cells:
+        """The cells in the end; tells the number of the start and how far it is."""
+        number, seed = start
+        usual = self.model._noise_rounds(len(self.task.X)) + 10
+        first = self.first if number == 0 else None
+        for step, latest in enumerate(self.model._started(self.task, first, self.noise, seed)):
+            cells = latest
+            tell((number, min(1.0, step / usual)))
+        return cells
+
+
+class Macrocell(NamedTuple):
+    """The records and cells of one macrocell, and its seed."""
+
+    records: Int
+    cells: Int
+    seed: np.random.SeedSequence
+
+
+@dataclass(frozen=True)
+class Dividing:
+    """The work of dividing a macrocell."""
+
+    model: PCL
+    task: Task
+    levels: list[int]
+
+    def __call__(self, part: Macrocell) -> Cells:
+        """Its cells."""
+        task = self.task.part(part.records, part.cells)
+        return self.model._by_levels(task, self.levels, part.seed, None, 1)
 
 
 def resized(last: Quantizer, X: Float, count: int) -> Cells:

@@ -16,62 +16,31 @@ Regions: E. D. Taillard and S. Voss, POPMUSIC: partial optimization metaheuristi
 conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
-import os
 import warnings
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from math import inf
-from threading import Event, Lock
-from time import monotonic
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.engines import in_order, jobs
 from shoal.errors import ShoalWarning
-from shoal.estimator import Microaggregator, Progress, on_fewer_axes
-from shoal.methods.dba import split
-from shoal.methods.optimal import renumbered
+from shoal.estimator import Microaggregator, Progress
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
-from shoal.partition import sse_of
+from shoal.partition import compact, renumbered, sse_of
+from shoal.search.annealing import Annealing, Effort, Found, Search, swept_through
+from shoal.search.axes import on_fewer_axes
+from shoal.search.deadline import Deadline, within
 from shoal.search.exchanges import Exchanges
-from shoal.search.recombine import Pool, best_of
+from shoal.search.improvement import Improvement
+from shoal.search.recombine import Pool, Recombination, best_of
+from shoal.search.tuning import Tuning
+from shoal.steps.splitting import split
 from shoal.steps.start import Start, StartRule, groups_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-_SWEEPS = 4  # exchange rounds, at most
-_PASSES = 20  # of chains and cycles at the end of a search, at most
-_REGION = 5_000  # records that are annealed together
-_ANNEALED = 200_000  # records beyond which the default is exchanges alone
-_SEARCHES = 2  # of one region at a time
-_RECENT = 8  # partitions that are combined: the last that searches ended with
-_FEW = 100  # records up to which those on the way are combined too
-_COMBINED = 0.1  # the part of what is left that this takes at most, or a second
-_REBUILT = 8  # neighbouring groups that are rebuilt together, at most
-_ROOM = 2_400  # records of those, at most, unless two groups have more
-_LARGEST = 1_000  # the largest k whose groups are rebuilt: beyond, that would be seldom
-_SNAPSHOTS = 40  # of a search: partitions on the way
-_REBUILDS = 1500, 20  # of the first round, per record and divided by the square of k or this: a millisecond
-_LEAST_REBUILDS = 1500  # of a round, divided by k from k = 8 on
-_GROWTH = 4  # how many times longer than the one before a round is
-_GROWING = 3  # rounds that are longer than the one before
-_HOT = 0.3  # of what a group costs: the heat at first
-_COLD = 0.02, 0.005, 0.0005  # of that: the heat in the end, up to k = 4, below 20 and beyond
-_SECONDS = 1e-3  # of a round, per record, where time is limited
-_SEARCHED = 0.97  # the part of what is left that the last round takes
-_WORTH_PRICING = 20.0, 200.0  # seconds from which the prices of all records are worked out, up to k = 4 and to 6
-_ANNEALED_FIRST = 0.35, 0.6  # the part of the time before that
-_PRICED = 0.5  # the part of what is left then that prices take,
-_CHOSEN = 0.9, 0.7  # and they with integer programming, of less than a minute and of more
-_COOLER = 1 / 30  # of the heat, after that: there is little left to gain
-_CHOSEN_AGAIN = 0.4  # the part of what is left then that integer programming takes after a round
-_CHOSEN_FROM = 12  # groups for each record that it chooses from then
-_JITTERED = 40  # the least k at which a search begins with what the noisy rounds of PCL give
 
 
 class Refined(Microaggregator):
@@ -92,7 +61,7 @@ class Refined(Microaggregator):
         long as the one before, up to 64 times the first. Without `seconds` the default is 1, and 0 above 200 000
         records.
     n_jobs : int, optional
-        Threads; by default one for each core. With `rounds`, the groups do not depend on it.
+        Workers; by default one for each core. With `rounds`, the groups do not depend on it.
     random_state : int
         The seed of the searches.
 
@@ -123,6 +92,8 @@ class Refined(Microaggregator):
         "random_state": Seed(),
     }
 
+    _tuning = Tuning()
+
     def __init__(
         self,
         k: int = 5,
@@ -148,20 +119,15 @@ class Refined(Microaggregator):
         labels = split(X, groups_of(self.start, X, self.k, None), self.k, None)
         rounds = self.rounds
         if rounds is None and self.seconds is None:
-            rounds = 1 if len(X) <= _ANNEALED else 0
-        improvement = Improvement(
-            on_fewer_axes(np.ldexp(X, -beyond) if beyond else X),
-            self.k,
-            labels,
-            inf if self.seconds is None else self.seconds,
-            rounds,
-            self.n_jobs or os.cpu_count() or 1,
-            self.random_state,
-            progress,
-        )
-        improvement.run()
-        self.interrupted_ = improvement.interrupted
-        if self.interrupted_:
+            rounds = 1 if len(X) <= self._tuning.annealed else 0
+        points = on_fewer_axes(np.ldexp(X, -beyond) if beyond else X)
+        seconds = inf if self.seconds is None else self.seconds
+        improvement = Improvement(points, labels, seconds, progress, rounds is not None)
+        self.interrupted_ = False
+        try:
+            Refining(improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning).run()
+        except KeyboardInterrupt:
+            self.interrupted_ = True
             warnings.warn("interrupted: these are the best groups found so far", ShoalWarning, stacklevel=4)
         scale = 2.0 ** (2 * beyond)
         self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
@@ -171,335 +137,174 @@ class Refined(Microaggregator):
         return renumbered(improvement.labels)
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How long a search takes: so many times the usual steps, or so many seconds if these are not infinite."""
+class Refining:
+    """The steps of `Refined`, each of which offers what it finds."""
 
-    factor: float
-    seconds: float
-
-
-class Schedule:
-    """How far a search is, how hot that makes it, how many steps are next."""
-
-    def __init__(self, n: int, k: int, effort: Effort, hot: float) -> None:
-        self._hot = hot
-        self._cold = _COLD[(k > 4) + (k >= 20)]
-        least = _LEAST_REBUILDS if k < 8 else _LEAST_REBUILDS / k
-        self._steps = int(effort.factor * max(_REBUILDS[0] * n / min(k, _REBUILDS[1]) ** 2, least))
-        self._chunk = max(20, 40_000 // k**2)
-        if effort.seconds < inf:
-            self._chunk = max(2, self._chunk // 8)
-        else:
-            self._chunk = max(1, min(self._chunk, self._steps // (2 * _SNAPSHOTS)))
-        self._effort = effort
-        self._began, self._done = monotonic(), 0
-        self.share = 0.0
-
-    @property
-    def heat(self) -> float:
-        """The temperature now, as a part of what a group costs."""
-        return float(self._hot * self._cold ** min(self.share, 1.0))
-
-    def next_steps(self) -> int:
-        """The steps to do next; `share` is how much will then be done, by time as it looks now."""
-        spent = monotonic() - self._began
-        if self._effort.seconds == inf:
-            self._done += self._chunk
-            self.share = self._done / self._steps
-        elif self._done == 0:
-            self._done = self._chunk
-            self.share = 1e-3
-        else:
-            speed = self._done / max(spent, 1e-6)
-            ahead = int(np.clip(speed * min(0.1, self._effort.seconds / 100), 1, 1_000_000))
-            self._chunk = ahead
-            self._done += ahead
-            self.share = max(self.share, (spent + ahead / speed) / max(self._effort.seconds, 1e-6))
-        return self._chunk
-
-
-@dataclass
-class Found:
-    """What a search of a region ends with, in the region's own labels."""
-
-    labels: Int
-    snapshots: list[Int]
-
-
-@dataclass
-class Improvement:
-    """The best partition so far and the way to better ones."""
-
-    X: Float
-    k: int
-    labels: Int
-    seconds: float
-    rounds: int | None
-    n_jobs: int
-    seed: int | None
-    progress: Progress | None
-    history: list[tuple[float, float, str]] = field(default_factory=list)
-    bounds: list[tuple[float, float]] = field(default_factory=list)
-    interrupted: bool = False
-
-    def __post_init__(self) -> None:
-        self.began = monotonic()
-        self.deadline = self.began + self.seconds
-        self.stop, self.lock = Event(), Lock()
-        self.done = 0
-        self.hot = _HOT
-        self.behind: list[tuple[int, ...]] = []
-        self.recent: deque[Int] = deque(maxlen=_RECENT)
-        self.sse = sse_of(self.X, self.labels)
-        self.sst = sse_of(self.X, np.zeros(len(self.X), np.int64))
-        self.history.append((0.0, self.sse, "start"))
-
-    def over(self) -> bool:
-        """Whether time is up."""
-        return self.stop.is_set() or monotonic() >= self.deadline
-
-    def offer(self, labels: Int, stage: str) -> bool:
-        """Keep a partition if it is the best so far."""
-        sse = sse_of(self.X, labels)
-        with self.lock:
-            if not sse < self.sse:
-                return False
-            self.labels, self.sse = labels, sse
-            self.history.append((monotonic() - self.began, sse, stage))
-        return True
-
-    def report(self, share: float) -> None:
-        """Progress by the share of the time, or of the work where that is limited."""
-        if self.progress is None:
-            return
-        if self.seconds < inf:
-            share = max(
-                share if self.rounds is not None else 0.0, (monotonic() - self.began) / max(self.seconds, 1e-9)
-            )
-        self.done = max(self.done, min(int(len(self.X) * share), len(self.X) - 1))
-        self.progress(self.done, len(self.X))
-        say = getattr(self.progress, "say", None)
-        if say is not None:
-            gap = 100 * (self.sse / self.bounds[-1][1] - 1) if self.bounds else inf
-            say(f"loss {100 * self.sse / self.sst:.3f} %" + (f", gap {gap:.2f} %" if gap < inf else ""))
+    def __init__(
+        self, improvement: Improvement, k: int, rounds: int | None, n_jobs: int, seed: int | None, tuning: Tuning
+    ) -> None:
+        self.improvement, self.X, self.k = improvement, improvement.X, k
+        self.rounds, self.n_jobs, self.seed, self.tuning = rounds, n_jobs, seed, tuning
+        self.hot = tuning.hot
+        self.recombination = Recombination(self.X, tuning.recent)
 
     def run(self) -> None:
-        """All stages, until time or rounds are over or somebody interrupts."""
-        try:
-            if len(self.X) >= 2 * self.k > 2 and self.sse > 0.0:
-                self.exchange()
-                if self.priced():
-                    end, self.deadline = self.deadline, self.began + _ANNEALED_FIRST[self.k > 4] * self.seconds
-                    self.anneal()
-                    self.deadline = end
-                    self.price()
-                self.anneal()
-        except KeyboardInterrupt:
-            self.interrupted = True
-        finally:
-            self.stop.set()
+        """All steps, until time or rounds are over."""
+        best = self.improvement
+        if not (len(self.X) >= 2 * self.k > 2 and best.sse > 0.0):
+            return
+        self.exchange()
+        if self.is_priced():
+            first = self.tuning.annealed_first[self.k > 4]
+            self.anneal(Deadline(best.began + first * best.seconds))
+            self.price()
+        self.anneal(best.deadline)
 
     def exchange(self) -> None:
         """Rounds of exchanges, while they bring something."""
-        steps = Exchanges(self.k, self.n_jobs)
+        best, steps, sweeps = self.improvement, Exchanges(self.k, self.n_jobs), self.tuning.sweeps
         part = 0.3 if self.rounds != 0 else 1.0
-        for number in range(_SWEEPS):
+        for number in range(sweeps):
 
             def report(done: int, total: int, begun: int = number) -> None:
-                self.report(part * (begun + done / total) / _SWEEPS)
+                best.report(part * (begun + done / total) / sweeps)
 
-            labels = steps.round(self.X, self.labels, self.sse, number, report)
-            if not self.offer(labels, "exchanges") or self.over():
+            labels = steps.round(self.X, best.labels, best.sse, number, report)
+            if not best.offer(labels, "exchanges") or best.deadline.over():
                 break
 
-    def anneal(self) -> None:
+    def anneal(self, deadline: Deadline) -> None:
         """Rounds of annealing, each longer than the one before up to a limit."""
-        for number in range(10**9 if self.rounds is None else self.rounds):
-            if self.over() or self.k > _LARGEST:
-                break
-            self.round(number)
+        number = 0
+        while self.k <= self.tuning.largest_k and number != self.rounds and not deadline.over():
+            self.round(number, deadline)
+            number += 1
 
-    def priced(self) -> bool:
-        """Whether there is time for the prices of all records."""
-        regions = -(-len(self.X) // _REGION)
-        return self.rounds is None and self.k <= 6 and regions * _WORTH_PRICING[self.k > 4] <= self.seconds < inf
+    def round(self, number: int, deadline: Deadline) -> None:
+        """All regions searched through once."""
+        best, tuning = self.improvement, self.tuning
+        labels, before = best.labels, best.sse
+        regions = Exchanges(self.k, region=tuning.region).regions(self.X, labels, number)
+        searches = tuning.searches if len(regions) == 1 else 1
+        effort = self.effort(number, -(-len(regions) * searches // self.n_jobs), deadline)
+        tasks = []
+        for place in range(len(regions) * searches):
+            r, s = divmod(place, searches)
+            seed = int(np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0])
+            noisy = len(regions) == 1 and (number, s) == (1, 1) and self.k >= tuning.noisy_k
+            tasks.append(Search(regions[r], seed, effort, noisy_groups if noisy else None))
+        work = Annealing(self.X, self.k, labels, self.hot, deadline, tuning)
+        total = self.rounds if self.rounds is not None else number + 1
+        found: list[Found] = []
+        for each in in_order(work, tasks, self.n_jobs, self.hear):
+            found.append(each)
+            done, left = divmod(len(found), searches)
+            if not left:
+                best.report(0.3 + 0.7 * (number + done / len(regions)) / total)
+                labels = self.taken(regions[done - 1], labels, found[-searches:], deadline)
+        best.settle(labels, before)
 
-    def price(self) -> None:
-        """Region by region the bound, and what integer programming makes of the groups that it rests on."""
-        self.hot = _HOT * _COOLER
-        left = self.deadline - monotonic()
-        end = monotonic() + _CHOSEN[left > 60.0] * left
-        regions = Exchanges(self.k, region=_REGION).regions(self.X, self.labels, 0)
-        for place, region in enumerate(regions):
-            left = (end - monotonic()) / (len(regions) - place)
-            if self.over() or left <= 0.0:
-                break
-            labels = self.labels.copy()
-            labels[region] = self.behind_prices(region, labels[region], left) + labels.max() + 1
-            self.offer(compact(labels), "prices")
+    def hear(self, labels: Int | None) -> None:
+        """A search has come a step further, and perhaps to a better partition."""
+        if labels is not None:
+            self.improvement.offer(labels, "annealing")
+        self.improvement.report()
 
-    def behind_prices(self, region: Int, labels: Int, seconds: float) -> Int:
-        """The best partition of a region into groups behind its bound, which counts if the region is the table."""
-        from shoal.bounds import Bounding, LowerBound
-
-        def raised(bound: LowerBound) -> None:
-            if len(region) == len(self.X) and (not self.bounds or bound > self.bounds[-1][1]):
-                self.bounds.append((monotonic() - self.began, float(bound)))
-            self.report(0.0)
-
-        X, end = np.ascontiguousarray(self.X[region]), monotonic() + seconds
-        own = compact(labels)
-        bounding = Bounding(X, self.k, n_jobs=self.n_jobs)
-        bounding.learn(own)
-        bounding.run(_PRICED * seconds, raised)
-        if bounding.interrupted:
-            raise KeyboardInterrupt
-        gap = sse_of(X, own) - bounding.bound
-        pool = Pool(X)
-        pool.add(group for group, _, reduced in bounding.groups()[: _CHOSEN_FROM * len(X)] if reduced <= gap)
-        if len(region) == len(self.X):
-            self.behind = [tuple(region[list(group)].tolist()) for group in pool.groups]
-        return best_of(pool, own, max(end - monotonic(), 0.0))
-
-    def effort(self, number: int, regions: int) -> Effort:
-        """What a round may take: by steps, or by time where that is limited, and all of it if little is left."""
-        factor = _GROWTH ** min(number, _GROWING)
+    def effort(self, number: int, turns: int, deadline: Deadline) -> Effort:
+        """What a search may take: by steps, or by time where that is limited, and all of it if little is left."""
+        tuning = self.tuning
+        factor = tuning.growth ** min(number, tuning.growing)
         if self.rounds is not None:
             return Effort(factor, inf)
-        left = self.deadline - monotonic()
-        wanted = _SECONDS * len(self.X) * factor
-        last = left < _GROWTH * wanted
-        return Effort(factor, (_SEARCHED * left if last else wanted) / regions)
+        left = deadline.left()
+        wanted = tuning.seconds * len(self.X) * factor
+        last = left < tuning.growth * wanted
+        return Effort(factor, (tuning.last * left if last else wanted) / turns)
 
-    def round(self, number: int) -> None:
-        """All regions searched through once."""
-        labels, sse = self.labels, self.sse
-        regions = Exchanges(self.k, region=_REGION).regions(self.X, labels, number)
-        searches = _SEARCHES if len(regions) == 1 else 1
-        tasks = [(r, s) for r in range(len(regions)) for s in range(searches)]
-        effort = self.effort(number, -(-len(tasks) // self.n_jobs))
-
-        def search(r: int, s: int) -> Found:
-            seed = int(np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0])
-            noisy = len(regions) == 1 and (number, s) == (1, 1) and self.k >= _JITTERED
-            return self.search(regions[r], self.jittered(labels, seed) if noisy else labels, seed, effort)
-
-        total = self.rounds if self.rounds is not None else number + 1
-        for place, (r, found) in enumerate(self.in_order(search, tasks)):
-            self.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
-            labels = self.taken(regions[r], labels, found)
-        error = sse_of(self.X, labels)
-        if error < sse:
-            with self.lock:
-                self.labels, self.sse = labels, error
-
-    def jittered(self, labels: Int, seed: int) -> Int:
-        """The groups of PCL's noisy rounds after exchanges; those given if time is up before."""
-
-        def look(done: int, total: int) -> None:
-            if self.over():
-                raise TimeoutError
-
-        try:
-            found = PCL(k=self.k, n_starts=1, random_state=seed)._group(self.X, look)
-        except TimeoutError:
-            return labels
-        return swept(self.X, self.k, split(self.X, found, self.k, None))
-
-    def taken(self, region: Int, labels: Int, found: list[Found]) -> Int:
+    def taken(self, region: Int, labels: Int, found: list[Found], deadline: Deadline) -> Int:
         """The labels with the best that the searches of a region found."""
         X = np.ascontiguousarray(self.X[region])
         tried = [compact(labels[region]), *(each.labels for each in found)]
         errors = [sse_of(X, each) for each in tried]
         own, stage = tried[int(np.argmin(errors))], "annealing"
-        if len(X) == len(self.X) and not self.over():
-            combined = self.combined(own, found)
+        if len(X) == len(self.X) and not deadline.over():
+            combined = self.combined(own, found, max(deadline.left(), 0.0))
             if sse_of(X, combined) < min(errors):
                 own, stage = combined, "recombination"
-        new = labels.copy()
-        new[region] = own + labels.max() + 1
-        new = compact(new)
-        self.offer(new, stage)
+        new = with_region(labels, region, own)
+        self.improvement.offer(new, stage)
         return new
 
-    def combined(self, labels: Int, found: list[Found]) -> Int:
+    def combined(self, labels: Int, found: list[Found], left: float) -> Int:
         """What the groups of the last partitions give, of few records those on the way too."""
-        self.recent.extend(each.labels for each in found)
-        pool = Pool(self.X)
-        for partition in [*self.recent, *(snapshot for each in found for snapshot in each.snapshots)]:
-            pool.add_labels(partition)
-        pool.add(self.behind)
-        left = max(self.deadline - monotonic(), 0.0)
-        part = _CHOSEN_AGAIN if self.behind else _COMBINED
-        return best_of(pool, labels, left if left == inf else max(part * left, min(left, 1.0)))
+        part = self.tuning.chosen_again if self.recombination.known else self.tuning.combined
+        ended = [each.labels for each in found]
+        passed = [snapshot for each in found for snapshot in each.snapshots]
+        seconds = left if left == inf else max(part * left, min(left, 1.0))
+        return self.recombination.best(labels, ended, passed, seconds)
 
-    def search(self, region: Int, labels: Int, seed: int, effort: Effort) -> Found:
-        """Anneal the groups of a region."""
-        from shoal.kernels.exchanges.local import new_local
-        from shoal.kernels.exchanges.recreate import anneal, new_state
+    def is_priced(self) -> bool:
+        """Whether there is time for the prices of all records."""
+        regions = -(-len(self.X) // self.tuning.region)
+        needed = regions * self.tuning.priced_from[self.k > 4]
+        return self.rounds is None and self.k <= 6 and needed <= self.improvement.seconds < inf
 
-        X, own = np.ascontiguousarray(self.X[region]), compact(labels[region])
-        n, k = len(X), self.k
-        state = new_state(X, own, k, seed)
-        error = float(state.value[0])
-        if error == 0.0:
-            return Found(own, [])
-        schedule = Schedule(n, k, effort, self.hot)
-        most = max(2, min(_REBUILT, _ROOM // (2 * k - 1)))
-        local = new_local(X.shape[1], k, most)
-        snapshots: list[Int] = []
-        best = error
-        while schedule.share < 1.0 and not self.over():
-            heat = schedule.heat
-            steps = schedule.next_steps()
-            anneal(state, local, k, most, steps, heat, schedule.heat, 1e-12 * error)
-            if n <= _FEW and schedule.share >= (1 + len(snapshots) / _SNAPSHOTS) / 2:
-                snapshots.append(compact(state.label))
-            if n == len(self.X) and state.value[1] < best:
-                best = float(state.value[1])
-                self.offer(compact(state.best), "annealing")
-        return Found(self.chained(X, swept(X, k, compact(state.best))), snapshots)
-
-    def chained(self, X: Float, labels: Int) -> Int:
-        """The groups after chains and cycles of up to six records."""
-        from shoal.kernels.exchanges.cycles import close_cycles, new_found, new_graph
-
-        graph, found = new_graph(X, compact(labels)), new_found(len(X))
-        least = 1e-12 * sse_of(X, labels)
-        for _ in range(_PASSES):
-            if self.over() or close_cycles(graph, found, self.k, least) == 0:
+    def price(self) -> None:
+        """Region by region the bound, and what integer programming makes of the groups that it rests on."""
+        best, tuning = self.improvement, self.tuning
+        self.hot = tuning.hot * tuning.cooler
+        left = best.deadline.left()
+        end = within(tuning.chosen[left > 60.0] * left)
+        regions = Exchanges(self.k, region=tuning.region).regions(self.X, best.labels, 0)
+        for place, region in enumerate(regions):
+            left = end.left() / (len(regions) - place)
+            if best.deadline.over() or left <= 0.0:
                 break
-        return graph.label
+            own = self.behind_prices(region, compact(best.labels[region]), left)
+            best.offer(with_region(best.labels, region, own), "prices")
 
-    def in_order(
-        self, work: Callable[[int, int], Found], tasks: list[tuple[int, int]]
-    ) -> Iterator[tuple[int, list[Found]]]:
-        """Region after region with what its searches found, on all threads."""
-        results: dict[int, list[Found]] = {}
-        with ThreadPoolExecutor(self.n_jobs) as threads:
-            waiting: list[Future[Found]] = [threads.submit(work, *task) for task in tasks]
-            try:
-                for (r, _), future in zip(tasks, waiting, strict=True):
-                    while not future.done():
-                        wait([future], 0.05, FIRST_COMPLETED)
-                        self.report(0.0)
-                    results.setdefault(r, []).append(future.result())
-                    if len(results[r]) == sum(task[0] == r for task in tasks):
-                        yield r, results.pop(r)
-            except BaseException:
-                self.stop.set()
-                threads.shutdown(cancel_futures=True)
-                raise
+    def behind_prices(self, region: Int, labels: Int, seconds: float) -> Int:
+        """The best partition of a region into groups behind its bound, which counts if the region is the table."""
+        from shoal.bounds import Bounding, LowerBound
+
+        whole, end = len(region) == len(self.X), within(seconds)
+
+        def raised(bound: LowerBound) -> None:
+            if whole:
+                self.improvement.prove(float(bound))
+            self.improvement.report()
+
+        X = np.ascontiguousarray(self.X[region])
+        bounding = Bounding(X, self.k, n_jobs=self.n_jobs)
+        bounding.learn(labels)
+        bounding.run(self.tuning.priced * seconds, raised)
+        if bounding.interrupted:
+            raise KeyboardInterrupt
+        gap = sse_of(X, labels) - bounding.bound
+        pool = Pool(X)
+        most = self.tuning.chosen_from * len(X)
+        pool.add(group for group, _, reduced in bounding.groups()[:most] if reduced <= gap)
+        if whole:
+            self.recombination.known = [tuple(region[list(group)].tolist()) for group in pool.groups]
+        return best_of(pool, labels, max(end.left(), 0.0))
 
 
-def swept(X: Float, k: int, labels: Int) -> Int:
-    """The groups after exchanges."""
-    for better, _ in Exchanges(k).rounds(X, labels, _SWEEPS):
-        labels = better
-    return labels
+def noisy_groups(work: Annealing, seed: int) -> Int:
+    """The groups of PCL's noisy rounds after exchanges; those of the work if time is up before."""
+
+    def look(done: int, total: int) -> None:
+        if work.deadline.over():
+            raise TimeoutError
+
+    try:
+        found = PCL(k=work.k, n_starts=1, random_state=seed)._group(work.X, look)
+    except TimeoutError:
+        return work.labels
+    return swept_through(work.X, work.k, split(work.X, found, work.k, None), work.tuning.sweeps)
 
 
-def compact(labels: Int) -> Int:
-    """The same groups, numbered without gaps."""
-    return np.unique(labels, return_inverse=True)[1]
+def with_region(labels: Int, region: Int, own: Int) -> Int:
+    """The labels with those of a region in the place of what was there."""
+    new = labels.copy()
+    new[region] = own + labels.max() + 1
+    return compact(new)

@@ -1,24 +1,22 @@
-"""Rounds of local exchanges over a partition of any size, on several threads, the same groups for any number.
+"""Rounds of local exchanges over a partition of any size, on several workers, the same groups for any number.
 
 A large table is cut into regions of neighbouring groups, other ones in every round so that no border stays; a
-region is improved on its own by `kernels/sweep.py`. The regions follow from the groups alone.
+region is improved on its own by `kernels/exchanges/sweep.py`. The regions follow from the groups alone.
 """
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.estimator import Progress, on_fewer_axes
+from shoal.engines import in_order
+from shoal.parameters import Progress
 from shoal.partition import means_of, sse_of
+from shoal.search.axes import on_fewer_axes
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 REGION = 50_000
 """Records of a region, about: what a processor's cache holds with all that is needed."""
@@ -66,25 +64,11 @@ class Exchanges:
 
     def round(self, X: Float, labels: Int, error: float, number: int, progress: Progress | None = None) -> Int:
         """The labels after one round over all regions; the groups are numbered anew."""
-        from shoal.kernels.exchanges.sweep import sweep
-        from shoal.kernels.search_tree.order import halve
-
         centroids, regions = self._regions(X, labels, number)
-        least = _LEAST * error / len(X)
-        place = np.empty(len(centroids), np.int64)
-
-        def improved(region: Region) -> tuple[Int, Int]:
-            order = region.groups.copy()
-            halve(centroids, order, max(1, len(order) // _TOGETHER))
-            place[order] = np.arange(len(order))
-            own = place[labels[region.records]]
-            row = np.argsort(own, kind="stable")
-            records = region.records[row]
-            return records, sweep(X[records], own[row], self.k, _NEIGHBOURS, least)
-
+        work = Sweeping(X, labels, centroids, self.k, _LEAST * error / len(X))
         new = np.empty(len(X), np.int64)
         groups = done = 0
-        for records, part in in_order(improved, regions, self.n_jobs):
+        for records, part in in_order(work, regions, self.n_jobs):
             there = np.cumsum(np.bincount(part) > 0)
             new[records] = there[part] - 1 + groups
             groups += int(there[-1])
@@ -111,6 +95,30 @@ class Exchanges:
         return centroids, [Region(*both) for both in zip(parts, records, strict=True)]
 
 
+@dataclass(frozen=True)
+class Sweeping:
+    """The work of improving a region."""
+
+    X: Float
+    labels: Int
+    centroids: Float
+    k: int
+    least: float
+
+    def __call__(self, region: Region) -> tuple[Int, Int]:
+        """The region's records and their groups, neighbouring groups side by side so that they share the cache."""
+        from shoal.kernels.exchanges.sweep import sweep
+        from shoal.kernels.search_tree.order import halve
+
+        order, place = region.groups.copy(), np.empty(len(self.centroids), np.int64)
+        halve(self.centroids, order, max(1, len(order) // _TOGETHER))
+        place[order] = np.arange(len(order))
+        own = place[self.labels[region.records]]
+        row = np.argsort(own, kind="stable")
+        records = region.records[row]
+        return records, sweep(self.X[records], own[row], self.k, _NEIGHBOURS, self.least)
+
+
 def turned(points: Float, number: int) -> Float:
     """The points as they are in round 0, in other rounds turned by an angle of its own."""
     if number == 0:
@@ -122,7 +130,7 @@ def turned(points: Float, number: int) -> Float:
 
 def halved(points: Float, parts: int, n_jobs: int = 1) -> list[Int]:
     """The points in so many parts of about the same size, cut across the widest direction in turn."""
-    from shoal.kernels.search_tree.order import cut_across, halve
+    from shoal.kernels.search_tree.order import cut_across
 
     points, order = np.ascontiguousarray(points), np.arange(len(points))
     if parts == 1:
@@ -130,20 +138,18 @@ def halved(points: Float, parts: int, n_jobs: int = 1) -> list[Int]:
     middle = cut_across(points, order, parts)
     halves = [(order[:middle], parts // 2), (order[middle:], parts - parts // 2)]
 
-    def cut(half: tuple[Int, int]) -> list[Int]:
-        return np.split(half[0], halve(points, *half)[:-1])
-
-    return [part for half in in_order(cut, halves, n_jobs) for part in half]
+    return [part for half in in_order(Halving(points), halves, n_jobs) for part in half]
 
 
-def in_order(work: Callable[[Task], Result], tasks: list[Task], n_jobs: int) -> Iterator[Result]:
-    """The results in the order of the tasks, from so many threads."""
-    if n_jobs == 1 or len(tasks) == 1:
-        yield from map(work, tasks)
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        try:
-            yield from pool.map(work, tasks)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+@dataclass(frozen=True)
+class Halving:
+    """The work of cutting some of the points, in any order, into parts."""
+
+    points: Float
+
+    def __call__(self, half: tuple[Int, int]) -> list[Int]:
+        """The points of each part."""
+        from shoal.kernels.search_tree.order import halve
+
+        order, parts = half
+        return np.split(order, halve(self.points, order, parts)[:-1])

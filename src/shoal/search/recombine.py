@@ -4,6 +4,7 @@ Each group is a column with its SSE as cost, each record must be covered once; i
 proves nothing; it only finds.
 """
 
+from collections import deque
 from collections.abc import Iterable
 from math import inf
 from typing import Any
@@ -68,6 +69,24 @@ class Pool:
         rows = np.fromiter((record for group in self.groups for record in group), np.int32, int(sizes.sum()))
         starts = np.concatenate([[0], np.cumsum(sizes)])
         return csc_array((np.ones(len(rows)), rows, starts), shape=(len(self.X), len(sizes)))
+
+
+class Recombination:
+    """Groups that may go together: of the partitions that came last, and others that are known to be good."""
+
+    def __init__(self, X: Float, recent: int) -> None:
+        self.X = X
+        self.known: list[Group] = []
+        self._recent: deque[Int] = deque(maxlen=recent)
+
+    def best(self, labels: Int, ended: Iterable[Int], passed: Iterable[Int], seconds: float) -> Int:
+        """The best partition into all of these; `ended` come last from now on, `passed` count this time only."""
+        self._recent.extend(ended)
+        pool = Pool(self.X)
+        for partition in [*self._recent, *passed]:
+            pool.add_labels(partition)
+        pool.add(self.known)
+        return best_of(pool, labels, seconds)
 
 
 def best_of(pool: Pool, labels: Int, seconds: float) -> Int:
