@@ -7,6 +7,7 @@ import shlex
 import sys
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from shoal.datasets import clinic
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FOR_ENGINEERS = ("architecture", "decisions", "lab-log", "changelog", "api")
 KINDS = {"python": "run", "console": "run", "bash": "run", "text": "shown"}
 
 
@@ -67,7 +69,7 @@ def test_what_a_page_includes_is_there():
 
 def test_names_that_pages_show_can_be_imported_from_shoal():
     for page in PAGES:
-        if page.stem in ("architecture", "decisions", "lab-log", "changelog", "api"):  # for engineers, or generated
+        if page.stem in FOR_ENGINEERS:
             continue
         for name in re.findall(r"\bshoal\.([A-Za-z]\w*)\b(?!\.(?:csv|json|html|md))", page.read_text()):
             assert name in [*shoal.__all__, "datasets"], f"{page.name}: shoal.{name}"
@@ -121,6 +123,13 @@ def commands_of(block: Block) -> list[tuple[str, list[str]]]:
     return found
 
 
+@cache
+def patients() -> pa.Table:
+    """The table of `shoal demo`."""
+    return clinic()
+
+
+@cache
 def people() -> pa.Table:
     """The table that pages call people.csv: 120 invented people."""
     table = clinic(120)
@@ -131,10 +140,11 @@ def people() -> pa.Table:
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with the files that the pages begin with."""
+    """A folder with the files that the pages use."""
     monkeypatch.chdir(tmp_path)
-    for name in ("people.csv", "big.csv"):
-        pyarrow.csv.write_csv(people(), tmp_path / name)
+    (tmp_path / "demo").mkdir()
+    for name, table in (("people.csv", people), ("big.csv", people), ("demo/patients.csv", patients)):
+        pyarrow.csv.write_csv(table(), tmp_path / name)
     pyarrow.parquet.write_table(people(), tmp_path / "big.parquet")
     return tmp_path
 
@@ -189,7 +199,8 @@ def test_every_code_block_of_a_page_runs_or_says_why_not(page, folder, monkeypat
 def test_no_command_hides_in_an_indented_block():
     for page in PAGES:
         outside = re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-        hidden = re.findall(r"^\n {4}(?:shoal|pip|make|python|import|from|\w+ =|\w+\.\w+).*", outside, re.MULTILINE)
+        code = r"^\n {4}(?:shoal|pip|make|python|import|from|\w+ =|\w+\.\w+).*"
+        hidden = re.findall(code, outside, re.MULTILINE)
         assert hidden == [], f"{page.name}: put it into a fenced block"
 
 
@@ -208,4 +219,5 @@ def test_no_command_hides_in_an_indented_block():
 def test_a_block_that_fails_is_found(wrong, folder, monkeypatch):
     with pytest.raises(AssertionError):
         run_page(f"# A page\n\n{wrong}\n", monkeypatch)
-    run_page("# A page\n\n" + re.sub("^```(?=[a-z])", "<!-- not run: wrong -->\n```", wrong, flags=re.M), monkeypatch)
+    marked = re.sub("^```(?=[a-z])", "<!-- not run: wrong -->\n```", wrong, flags=re.MULTILINE)
+    run_page(f"# A page\n\n{marked}\n", monkeypatch)
