@@ -1,4 +1,4 @@
-# Every target sets up what it needs in .venv by itself; it needs Python 3.11+, make and a C compiler.
+# Every target sets up what it needs in .venv by itself; it needs Python 3.11+ and make.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin

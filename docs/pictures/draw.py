@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shoal import IMHM, MDAV, PCL, allocate
+from shoal import IMHM, MDAV, PCL, allocate, anonymize
 from shoal.kernels.search_tree.tree import build_tree
 from shoal.quantizing.distortions import distortion_of
 
@@ -30,6 +31,43 @@ def bare(axes: Axes) -> None:
     axes.set_yticks([])
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+PEOPLE = {
+    "name": ["Ada", "Ben", "Clara", "David", "Elif", "Felix", "Greta", "Hugo", "Ida"],
+    "age": [38, 69, 45, 29, 71, 49, 32, 65, 43],
+    "height": [172, 181, 174, 165, 178, 176, 167, 186, 170],
+    "income": [27800, 17800, 41500, 22700, 19200, 44800, 25000, 18400, 39900],
+    "diagnosis": ["none", "asthma", "none", "migraine", "none", "diabetes", "asthma", "none", "migraine"],
+}
+"""Nine invented people for the first picture of the docs."""
+
+
+def before_after() -> None:
+    """A table of nine people before and after, the groups of three in colours."""
+    quasi = ["age", "height", "income"]
+    release = anonymize(
+        pa.table(PEOPLE), k=3, quasi_identifiers=quasi, confidential="diagnosis", identifiers="name"
+    )
+    tints = ["#cdeae6", "#fbe3c0", "#dfe5f7"]
+    figure = Figure(figsize=(9, 3.3), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[5, 4])
+    for axes, title, table in (
+        (left, "before: every person is unique", PEOPLE),
+        (right, "after, k = 3: three people look alike", release.table.to_pydict()),
+    ):
+        axes.set_xlim(0, len(table))
+        axes.set_ylim(len(release.labels) + 1, 0)
+        axes.axis("off")
+        axes.set_title(title, fontsize=11, color=INK)
+        for place, (name, column) in enumerate(table.items()):
+            axes.text(place + 0.08, 0.55, name, va="center", fontsize=9, weight="bold", color=INK)
+            for row, (value, group) in enumerate(zip(column, release.labels, strict=True), start=1):
+                alike = name in quasi and axes is right
+                tint = tints[group] if alike or axes is left else "none"
+                axes.add_patch(Rectangle((place, row), 1, 0.94, fc=tint, ec="none"))
+                axes.text(place + 0.08, row + 0.5, f"{value}", va="center", fontsize=9, color=INK)
+    figure.savefig(HERE / "before_after.svg", metadata={"Date": None})
 
 
 def groups() -> None:
@@ -316,7 +354,19 @@ def allocation() -> None:
 
 
 if __name__ == "__main__":
-    pictures = (groups, tree, plane, convergence, cells, growth, dimensions, allocation, distances, ladder)
+    pictures = (
+        before_after,
+        groups,
+        tree,
+        plane,
+        convergence,
+        cells,
+        growth,
+        dimensions,
+        allocation,
+        distances,
+        ladder,
+    )
     for picture in pictures:
         if picture.__name__ in (sys.argv[1:] or [each.__name__ for each in pictures]):
             picture()
