@@ -451,6 +451,11 @@ def recorded(release: Any, path: Path) -> Record:
     return recorded_manifest(release.manifest, path) | loss
 
 
+def figure_of(manifest: dict[str, Any], name: str) -> Any:
+    """A figure of a release; manifests of older versions hold it by itself."""
+    return manifest["figures"][name]["value"] if "figures" in manifest else manifest[name]
+
+
 def recorded_manifest(manifest: dict[str, Any], path: Path) -> Record:
     """The same as far as the manifest and the file tell."""
     content = path.read_bytes()
@@ -459,8 +464,8 @@ def recorded_manifest(manifest: dict[str, Any], path: Path) -> Record:
     counted = shoal.verify(path, manifest["roles"]["quasi_identifiers"])
     return {
         "sha256": sha256(content),
-        "loss": repr(manifest["information_loss"]),
-        "groups": manifest["groups"],
+        "loss": repr(figure_of(manifest, "information_loss")),
+        "groups": figure_of(manifest, "groups"),
         "blocks": manifest.get("blocks"),
         "digits": manifest["digits"]["used"],
         "verified": [counted.k, counted.n_groups, counted.n_records],
