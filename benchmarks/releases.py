@@ -305,7 +305,7 @@ def relation() -> duckdb.DuckDBPyRelation:
 def weighted(weights: dict[str, float]) -> dict[str, dict[str, float]]:
     """Weights of attributes, under the name by which this version takes them."""
     known = inspect.signature(shoal.anonymize).parameters
-    return {"attribute_weights" if "attribute_weights" in known else "weights": weights}
+    return {"weights" if "weights" in known else "attribute_weights": weights}
 
 
 def in_memory(name: str, make: Maker, output: str = "safe.csv", **settings: Any) -> Case:

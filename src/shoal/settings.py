@@ -213,13 +213,8 @@ class Settings:
 
         options = cls.options()
         for name in given:
-            renamed = next((new for new, each in options.items() if each.before == name), None)
-            if renamed is not None:
-                raise ShoalError(f"the option {name!r} is called {renamed!r} now; use that name")
             if name not in options:
-                known = ["method", *options]
-                hint = nearest_name(name, known) or f"; there are {some(known, 20)}"
-                raise ShoalError(f"there is no option {name!r}{hint}")
+                raise cls.no_option(name)
         if given.get("attribute_weights", {}) is None:
             del given["attribute_weights"]
         checked: dict[str, Any] = {name: options[name].rule.check(name, value) for name, value in given.items()}
@@ -230,6 +225,16 @@ class Settings:
         roles = Roles.of(quasi_identifiers, confidential, identifiers)
         made = cls(roles, model, **checked)
         return replace(made, digits=checked_digits(made.digits, roles.quasi_identifiers, made.exact))
+
+    @classmethod
+    def no_option(cls, name: str, more: Sequence[str] = ()) -> ShoalError:
+        """What is asked for is no option, or has another name now; `more` are other names that could be meant."""
+        renamed = next((new for new, each in cls.options().items() if each.before == name), None)
+        if renamed is not None:
+            return ShoalError(f"the option {name!r} is called {renamed!r} now; use that name")
+        known = ["method", *cls.options(), *more]
+        hint = nearest_name(name, known) or f"; there are {some(known, 20)}"
+        return ShoalError(f"there is no option {name!r}{hint}")
 
     @property
     def k(self) -> int:

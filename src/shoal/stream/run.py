@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.attributes import Kept
-from shoal.errors import ShoalError, nearest_name, warn_of_all
+from shoal.errors import ShoalError, warn_of_all
 from shoal.files import Dialect, Format, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
@@ -139,8 +139,7 @@ def anonymize_file(
     options = Settings.options()
     dialect = {name: value for name, value in given.items() if name not in (*options, "method")}
     if odd := [name for name in dialect if name not in Said.names_of()]:
-        known = ["method", *options, *Said.names_of()]
-        raise ShoalError(f"there is no option {odd[0]!r}{nearest_name(odd[0], known)}")
+        raise Settings.no_option(odd[0], Said.names_of())
     asked = {name: value for name, value in given.items() if name not in dialect}
     settings = Settings.of(k, quasi_identifiers, confidential, identifiers, **asked)
     return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress)
