@@ -1,3 +1,8 @@
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import shoal
@@ -42,3 +47,32 @@ def test_a_release_is_read_as_its_manifest_says(tmp_path):
     with pytest.raises(ShoalError, match="looks like a record"):
         shoal.verify(tmp_path / "safe.csv", ["2019", "2020"])
     assert shoal.verify(tmp_path / "safe.csv", ["2019", "2020"], header=True).k == 1
+
+
+HEAVY = ("numba", "sklearn", "scipy", "matplotlib", "jinja2", "narwhals", "pandas", "pyarrow.parquet")
+
+
+def test_verifying_loads_nothing_that_it_does_not_need(tmp_path):
+    (tmp_path / "small.csv").write_text("a,b\n1,x\n1,y\n2,x\n2,y\n")
+    code = (
+        "import sys; sys.argv = 'shoal verify small.csv -q a -k 2'.split()\n"
+        "from shoal.cli import app\n"
+        "app(standalone_mode=False)\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+def test_a_table_without_records_is_an_error_whole_and_in_parts(tmp_path, monkeypatch):
+    pyarrow.parquet.write_table(pa.table({"x": pa.array([], pa.int64())}), tmp_path / "t.parquet")
+    for size in (10**6, 10**15):
+        monkeypatch.setattr("shoal.verification.size_in_memory", lambda _, size=size: size)
+        with pytest.raises(ShoalError, match="the table is empty: it has columns but no records"):
+            shoal.verify(tmp_path / "t.parquet", "x")
+
+
+def test_a_release_is_read_back_in_the_format_that_it_was_written_in(tmp_path):
+    table = pa.table({"PAR1": [1, 2, 3, 4], "b": [1.5, 2.5, 3.5, 9.5]})  # so a Parquet file begins
+    release = shoal.anonymize(table, 2, ["PAR1", "b"], method="mdav")
+    assert release.write(tmp_path / "safe.csv").k == 2

@@ -1,9 +1,11 @@
 import gzip
+import sys
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from peaks import measured
 from shoal.errors import ShoalError
 from shoal.files import memory
 
@@ -70,3 +72,21 @@ def test_a_file_takes_more_in_memory_than_on_the_disk(tmp_path):
     sizes = {path.name: memory.size_in_memory(path) for path in tmp_path.iterdir()}
     assert sizes["a.csv"] == memory.BASE + memory.IN_MEMORY * len(text)
     assert all(size > memory.BASE for size in sizes.values())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process in one place")
+def test_the_estimate_is_of_the_order_of_what_is_measured():
+    base, growth, expected_base, expected_growth = measured("memory")
+    assert base / 2 < expected_base < 2 * base
+    assert growth / 10 < expected_growth < 10 * growth
+
+
+def test_a_packed_file_is_estimated_by_its_values(tmp_path):
+    text = b"a,b\n" + b"1,2\n" * 100_000
+    (tmp_path / "a.csv").write_bytes(text)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text))
+    table = pa.table({"a": ["the same long text, which takes little space in a file"] * 10_000})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", use_dictionary=False)
+    sizes = {path.name: memory.size_in_memory(path) - memory.BASE for path in tmp_path.iterdir()}
+    assert sizes["a.csv.gz"] == 5 * memory.IN_MEMORY * (tmp_path / "a.csv.gz").stat().st_size
+    assert sizes["a.parquet"] > memory.IN_MEMORY * 10_000 * 50

@@ -72,20 +72,6 @@ def test_categories_that_no_record_has_do_not_leave(tmp_path, kind):
     assert read(tmp_path / "two").table["d"].to_pylist() == ["flu", "gout", None, "flu"] * 2
 
 
-def test_a_column_that_parquet_has_no_type_for_is_named(tmp_path):
-    odd = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
-    with pytest.raises(
-        ShoalError, match="column 'odd' of type month_day_nano_interval has no type that Parquet files"
-    ):
-        write(pa.table({"x": [1], "odd": odd}), tmp_path / "t.parquet", FORMATS["parquet"])
-
-
-def test_runs_are_stored_as_their_values(tmp_path):
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array(["a", "b"]))
-    write(pa.table({"x": runs}), tmp_path / "t.parquet", FORMATS["parquet"])
-    assert read(tmp_path / "t.parquet").table["x"].to_pylist() == ["a", "a", "b"]
-
-
 def test_a_line_feed_in_a_file_of_old_lines_does_not_end_a_record(tmp_path):
     columns = [["1", "2"], ["two\nlines", "\n"]]
     write_texts(["x", "note"], columns, tmp_path / "t.csv", FORMATS["csv"], Style(Dialect(newline="\r")))

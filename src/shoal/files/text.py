@@ -89,13 +89,13 @@ class CsvReader(Reader):
         read = pyarrow.csv.ReadOptions(use_threads=False, block_size=block, column_names=self.columns)
         with self.file.open() as raw, unzipped(raw) as text, self._utf8(text) as utf8:
             try:
-                for batch in pyarrow.csv.open_csv(utf8, read, *self._options(columns)):
+                for number, batch in enumerate(pyarrow.csv.open_csv(utf8, read, *self._options(columns)), 1):
                     table = pa.Table.from_batches([batch])
                     if titles and table.num_rows:
                         table, titles = self._below_header(table, titles), []
                     count += table.num_rows
                     yield table
-                    progress(raw.tell(), self.file.size)
+                    progress(min(raw.tell(), number * block), self.file.size)  # blocks are read ahead
             except pa.ArrowException as error:
                 raise self._ragged(error) from None
         if not count:

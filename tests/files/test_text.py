@@ -1,12 +1,11 @@
 import gzip
 import json
 
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from readings import comes_in_steps, nothing, progress_of, streamed
 from shoal.errors import ShoalError
 from shoal.files import Said, batches, look, read, text
 from shoal.files.source import reader_from
@@ -14,22 +13,10 @@ from shoal.files.source import reader_from
 NONE = Said()
 
 
-def nothing(done, total):
-    pass
-
-
 @pytest.fixture
 def small_parts(monkeypatch):
     monkeypatch.setattr(batches, "GROUP", 3)
     monkeypatch.setattr(text, "BLOCK", 300)
-
-
-def streamed(path, **given):
-    """All records of a file, put together again."""
-    found = look(path, Said(**given), nothing)
-    parts = list(found.batches(found.columns, nothing))
-    assert all(part.num_rows == batches.GROUP for part in parts[:-1])
-    return found, pa.concat_tables(parts)
 
 
 TEXTS = {
@@ -144,41 +131,6 @@ def test_the_errors_are_those_of_a_file_in_one_piece(tmp_path, content, given):
     assert str(parts.value) == str(whole.value)
 
 
-def test_parquet_and_arrow_are_read_in_parts(tmp_path, small_parts):
-    table = pa.table({"a": range(10), "b": pa.array(list("xyxyxyxyxy")).dictionary_encode()})
-    pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
-    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
-        writer.write_table(table, max_chunksize=4)
-    with pa.ipc.new_stream(tmp_path / "b.arrow", table.schema) as writer:
-        writer.write_table(table, max_chunksize=4)
-    for path in sorted(tmp_path.iterdir()):
-        found, back = streamed(path)
-        assert back.equals(table)
-        assert found.schema.equals(table.schema)
-        assert found.file.sha256 == read(path).sha256
-        with pytest.raises(ShoalError, match="no delimiter"):
-            look(path, Said(delimiter=";"), nothing)
-        path.write_bytes(path.read_bytes()[:40])
-        with pytest.raises(ShoalError, match="is not a readable"):
-            look(path, NONE, nothing)
-
-
-def test_what_is_not_there_or_no_file(tmp_path):
-    with pytest.raises(ShoalError, match="there is no file"):
-        look(tmp_path / "x.csv", NONE, nothing)
-    with pytest.raises(ShoalError, match="is a folder"):
-        look(tmp_path, NONE, nothing)
-
-
-def test_a_file_that_changes_is_refused(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("a,b\n1,2\n")
-    found = look(path, NONE, nothing)
-    path.write_text("a,b\n1,2\n3,4\n")
-    with pytest.raises(ShoalError, match="has changed"):
-        list(found.batches(["a"], nothing))
-
-
 def test_only_the_columns_asked_for_are_read(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b,c\n1,2,3\n")
@@ -186,10 +138,20 @@ def test_only_the_columns_asked_for_are_read(tmp_path):
     assert table.to_pydict() == {"a": ["1"], "c": ["3"]}
 
 
-def test_a_wide_file_is_read_few_records_at_a_time(tmp_path):
-    table = pa.table({f"v{number}": range(2500) for number in range(1100)})
-    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
-    found = look(tmp_path / "t.parquet", NONE, nothing)
-    sizes = [part.num_rows for part in found.batches(found.columns, nothing)]
-    assert sizes == [1906, 594]  # 1906 x 1100 is about two million values
-    assert [part.num_rows for part in found.batches(["v0", "v1"], nothing)] == [2500]
+@pytest.mark.parametrize("zipped", [False, True])
+def test_progress_rises_from_part_to_part_to_the_size_of_the_file(tmp_path, monkeypatch, zipped):
+    monkeypatch.setattr(text, "BLOCK", 1 << 18)
+    content = b"a,b\n" + b"".join(b"%d,%d\n" % (number, number * 7919 % 10007) for number in range(600_000))
+    path = tmp_path / "a.csv"
+    path.write_bytes(gzip.compress(content, 1) if zipped else content)
+    for encoding in ("utf-8", "latin-1"):
+        told = []
+        found = look(path, Said(encoding=encoding), lambda *step, told=told: told.append(step))
+        assert told[-1] == (path.stat().st_size,) * 2
+        assert comes_in_steps(progress_of(found))
+
+
+def test_a_record_longer_than_a_block_is_read_where_the_file_is_held(tmp_path, small_parts):
+    path = tmp_path / "a.csv"
+    path.write_text(f"a,b\n1,{'x' * 5000}\n2,y\n")
+    assert read(path).text["b"].to_pylist() == ["x" * 5000, "y"]

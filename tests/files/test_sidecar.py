@@ -1,0 +1,33 @@
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from shoal.files import Dialect
+from shoal.files.file import hash_of
+from shoal.files.sidecar import manifest_path, written_dialect
+
+DIALECT = Dialect(";", encoding="utf-16", decimal=",")
+
+
+def test_the_manifest_stands_beside_its_release():
+    assert manifest_path(Path("folder/safe.csv")) == Path("folder/safe.csv.manifest.json")
+
+
+def test_a_file_was_written_as_the_manifest_about_its_bytes_says(tmp_path):
+    path = tmp_path / "safe.csv"
+    path.write_text("a;b\n")
+    assert written_dialect(path) == {}
+    output = {"sha256": hash_of(path), "dialect": asdict(DIALECT)}
+    manifest_path(path).write_text(json.dumps({"output": output}))
+    assert written_dialect(path) == DIALECT.said()
+    path.write_text("a;b\n1;2\n")
+    assert written_dialect(path) == {}
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"output": null}', '{"output": {"sha256": "x"}}', "\x00"])
+def test_what_is_no_manifest_says_nothing(tmp_path, text):
+    (tmp_path / "safe.csv").write_text("a;b\n")
+    manifest_path(tmp_path / "safe.csv").write_text(text)
+    assert written_dialect(tmp_path / "safe.csv") == {}

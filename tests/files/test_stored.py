@@ -1,0 +1,41 @@
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from shoal.files.stored import bare_schema, fresh, plain_categories, storable, trimmed
+
+
+def test_categories_that_no_record_has_are_gone_and_the_others_keep_their_order():
+    column = pa.DictionaryArray.from_arrays(pa.array([3, None, 1, 3]), list("abcd"), ordered=True)
+    made = trimmed(pa.chunked_array([column, column[2:3]]))
+    assert made.to_pylist() == ["d", None, "b", "d", "b"]
+    assert made.chunk(0).dictionary.to_pylist() == ["b", "d"]
+    assert made.type == column.type
+
+
+def test_categories_of_lists_are_stored_as_values():
+    odd = pa.DictionaryArray.from_arrays(pa.array([1, 0, None]), pa.array([[1], [2]]))
+    assert plain_categories(odd.type) == pa.list_(pa.int64())
+    assert plain_categories(pa.dictionary(pa.int8(), pa.string())) == pa.dictionary(pa.int8(), pa.string())
+    made = storable(pa.table({"x": odd, "y": [1, 2, 3]}), plain_categories)
+    assert made["x"].to_pylist() == [[2], [1], None]
+    assert made["y"].to_pylist() == [1, 2, 3]
+
+
+def test_nothing_but_names_and_types_is_left_of_a_schema():
+    listed = pa.field("c", pa.dictionary(pa.int8(), pa.string()), metadata={"values": "Zebulon"})
+    plain = pa.field("p", pa.int8(), metadata={"unit": "kg"})
+    made = bare_schema(pa.schema([listed, plain], {"pandas": "Zebulon"}))
+    assert made.metadata is None
+    assert (made.field("c").metadata, made.field("p").metadata) == (None, {b"unit": b"kg"})
+    assert bare_schema(made, lambda kind: pa.string()).types == [pa.string(), pa.string()]
+
+
+@pytest.mark.parametrize("values", [list(range(100)), ["text"] * 100])
+def test_a_slice_takes_the_memory_of_its_values_only(values):
+    column = pa.chunked_array([values, values])
+    made = fresh(column.slice(90, 20))
+    assert made.num_chunks == 1
+    assert made.equals(column.slice(90, 20))
+    assert made.get_total_buffer_size() < column.get_total_buffer_size() / 4
+    assert pc.sum(pc.is_null(made)).as_py() == 0
