@@ -1,5 +1,6 @@
 """Hypothesis strategies for the input that breaks things: ties, duplicates, constants, extremes."""
 
+import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -43,3 +44,23 @@ def tables(draw, kinds=tuple(sorted(COLUMNS)), most=25):
     chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4, unique=True))
     columns = {kind: draw(st.lists(COLUMNS[kind], min_size=n, max_size=n)) for kind in chosen}
     return columns, draw(st.integers(1, n))
+
+
+def small_table(seed):
+    """A table of 4 to 11 records, of one of six kinds, and a k from 2 to 5: small enough for brute force."""
+    rng = np.random.default_rng(seed)
+    k = 2 + seed % 4
+    n, m = int(rng.integers(max(4, 2 * k - 1), 12)), int(rng.integers(2, 5))
+    X = rng.normal(size=(n, m))
+    kind = ["random", "tied", "duplicated", "collinear", "skewed", "one attribute"][seed // 4 % 6]
+    if kind == "tied":
+        X = rng.integers(0, 3, (n, m)).astype(float)
+    elif kind == "duplicated":
+        X = X[rng.integers(0, n, n)]
+    elif kind == "collinear":
+        X = X[:, :1] * rng.normal(size=m) + 5.0
+    elif kind == "skewed":
+        X[:, 0] = np.exp(3 * X[:, 0])
+    elif kind == "one attribute":
+        X = X[:, :1]
+    return X, k

@@ -21,9 +21,13 @@ from shoal.bounds.master import (
 from shoal.bounds.points import Points
 
 
+def on_a_line(places, k=2):
+    return Points(np.array(places, float)[:, None], k, 2 * k - 1)
+
+
 def table_of(groups, rows):
     """The sparse table of some groups, of single points."""
-    points = Points(np.arange(float(rows))[:, None], 2, 3)
+    points = on_a_line(np.arange(rows))
     return cover_of(np.concatenate(groups), np.array([len(group) for group in groups]), points)
 
 
@@ -42,8 +46,9 @@ def test_the_value_is_that_of_another_solver(seed, factor, monkeypatch):
     groups, costs = program(seed)
     cuts = np.array([[0, 1, 2], [3, 5, 9]])
     low, high = np.full(12, -9.0), np.full(12, 9.0)
-    table, right, all_costs = master.master(table_of(groups, 12), costs, np.ones(12, np.int64), cuts, 4, low, high)
-    assert right.tolist() == [1.0] * 14 + [4.0]
+    points = on_a_line(np.arange(12), 5)
+    table, right, all_costs = master.master(points, table_of(groups, 12), costs, cuts, low, high)
+    assert right.tolist() == [1.0] * 14 + [2.0]
     solved = interior_point(table, right, all_costs, 1e-7)
     expected = linprog(all_costs, A_eq=table, b_eq=right)
     assert solved.value == pytest.approx(expected.fun, abs=1e-5)
@@ -55,17 +60,18 @@ def test_the_value_is_that_of_another_solver(seed, factor, monkeypatch):
 def test_prices_stay_in_their_ranges():
     groups, costs = program(1)
     low, high = np.full(12, 0.1), np.full(12, 0.15)
-    cover, none = table_of(groups, 12), np.empty((0, 3), int)
-    table, right, all_costs = master.master(cover, costs + 1, np.ones(12, np.int64), none, 4, low, high)
+    points, cover, none = on_a_line(np.arange(12), 3), table_of(groups, 12), np.empty((0, 3), int)
+    table, right, all_costs = master.master(points, cover, costs + 1, none, low, high)
     prices = interior_point(table, right, all_costs, 1e-7).prices
-    assert prices[:12] == pytest.approx(high, abs=1e-4)
+    assert prices == pytest.approx(high, abs=1e-4)
 
 
 def test_equal_records_are_one_row_and_cuts_concern_groups_with_two_of_three():
     groups = [np.array([0, 0, 1]), np.array([1, 2, 3])]
     cuts = np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]])
-    weights, cover = np.array([2, 1, 1, 1]), table_of(groups, 4)
-    table, _, costs = master.master(cover, np.ones(2), weights, cuts, 2, np.zeros(4), np.ones(4))
+    points, cover = on_a_line([0, 0, 1, 2, 3]), table_of(groups, 4)
+    table, right, costs = master.master(points, cover, np.ones(2), cuts, np.zeros(4), np.ones(4))
+    assert right.tolist() == [2, 1, 1, 1, 1, 1, 1, 2]
     assert table.toarray()[:4, 0].tolist() == [2, 1, 0, 0]
     assert table.toarray()[7].tolist() == [1, 1] + [0] * 11 + [1]
     assert table.shape == (8, 2 + 8 + 4)
@@ -107,7 +113,7 @@ def test_a_triangle_of_half_used_pairs_breaks_its_cut():
 
 
 def test_prices_fines_and_toll_are_lowered_together():
-    points = Points(np.array([[0.0], [1.0], [1.0], [1.0]]), 2, 3)
+    points = on_a_line([0, 1, 1, 1])
     duals = Duals(np.array([2.0, 4.0]), np.empty((1, 3), np.int64), np.array([1.0]), -0.5).scaled(0.5)
     assert duals.prices.tolist() == [1.0, 2.0]
     assert duals.value(points) == 1 + 6 - 0.5 - 2 * 0.25

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from samples import points
+from samples import points, small_table
 from shoal import MDAV, Optimal
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods import optimal
@@ -61,6 +61,13 @@ def test_the_proof_finds_the_optimum_of_larger_tables_from_a_bad_start(seed, n, 
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n, 2)).astype(float) if tied else rng.normal(size=(n, 4))
     with mock.patch.multiple(optimal, _SWEEPS=0, _LARGEST=0, _HALVE=0, _ANY_K=0):
+        is_optimal(Optimal(k=k).fit(X), X, naive.optimum_by_subsets(X, k))
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_hundreds_of_small_tables_are_solved_as_brute_force_solves_them(block):
+    for seed in range(100 * block, 100 * block + 100):
+        X, k = small_table(seed)
         is_optimal(Optimal(k=k).fit(X), X, naive.optimum_by_subsets(X, k))
 
 

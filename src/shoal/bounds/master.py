@@ -1,7 +1,7 @@
 """The linear program over some groups, by an interior-point method: prices of the points, fines, a toll.
 
 Each point is covered as often as it has records; there are no more groups than the records suffice for; of the
-groups that hold at least two of three given records, a partition can use only one (a cut). It only proposes, so it
+groups that hold at least two of three given points, a partition can use only one (a cut). It only proposes, so it
 may stop early: prices from the middle of all good ones lead to fewer rounds than those of a corner. Each price is
 kept in a range; two slack columns per row, at its ends, see to that.
 """
@@ -186,37 +186,34 @@ def propose(
 ) -> Proposal:
     """Prices between low and high, fines and toll for the groups of `cover`; `scale` is a cost of about 1."""
     n, groups = len(points.weights), len(costs)
-    table, right, all_costs = master(cover, costs, points.weights, cuts, points.most_groups, low, high)
+    table, right, all_costs = master(points, cover, costs, cuts, low, high)
     solved = interior_point(table, right, all_costs / scale, tolerance)
     prices = np.nan_to_num(solved.prices * scale)
     charges = np.minimum(prices[n:], 0.0)
-    duals = Duals(prices[:n], cuts, -charges[:-1], float(charges[-1]))
+    duals = Duals(prices[:n], cuts, -charges[: len(cuts)], float(charges[len(cuts) :].sum()))
     return Proposal(duals, solved.x[:groups], solved.value * scale, float(solved.x[groups : groups + 2 * n].sum()))
 
 
 def master(
-    cover: Any, costs: Float, weights: Int, cuts: Int, most: int, low: Float, high: Float
+    points: Points, cover: Any, costs: Float, cuts: Int, low: Float, high: Float
 ) -> tuple[Any, Float, Float]:
     """The table of the linear program, its right side and its costs.
 
-    cover says how many records of each point (rows) each group (columns) holds; weights how many there are. Below
-    come the cuts, for the groups that hold two or more of the three points, then the number of groups, at most
-    `most`. low and high are the ranges of the prices.
+    cover says how many records of each point (rows) each group (columns) holds. Below come the cuts, for the
+    groups that hold two or more of the three points, then the number of groups where it is not limited by their
+    sizes anyway. low and high are the ranges of the prices.
     """
-    from scipy.sparse import block_array, csc_array, eye_array
+    from scipy.sparse import block_array, csc_array, csr_array, eye_array, vstack
 
     n, groups = cover.shape
-    limits = len(cuts) + 1
-    ones = csc_array(np.ones((1, groups)))
-    blocks = [
-        [cover, eye_array(n), -eye_array(n), None],
-        [concerned(cover, cuts), None, None, eye_array(limits).tocsr()[:-1]],
-        [ones, None, None, eye_array(limits).tocsr()[-1:]],
-    ]
-    table = csc_array(block_array(blocks if len(cuts) else [blocks[0], blocks[2]]))
+    most = [points.most_groups] if points.n % points.k else []
+    limited = vstack([concerned(cover, cuts), csr_array(np.ones((len(most), groups)))])
+    ends = [eye_array(n), -eye_array(n)]
+    blocks = [[cover, *ends, None], [limited, None, None, eye_array(limited.shape[0])]]
+    table = csc_array(block_array(blocks) if limited.shape[0] else block_array([[cover, *ends]]))
     table.sort_indices()
-    right = np.concatenate([weights, np.ones(len(cuts)), [most]])
-    return table, right, np.concatenate([costs, high, -low, np.zeros(limits)])
+    right = np.concatenate([points.weights, np.ones(len(cuts)), most])
+    return table, right, np.concatenate([costs, high, -low, np.zeros(limited.shape[0])])
 
 
 def cover_of(rows: Int, sizes: Int, points: Points) -> Any:
