@@ -87,6 +87,20 @@ def test_a_broken_entry_of_the_cache_is_compiled_anew(monkeypatch):
         assert kernel(doubled)(21) == 42
 
 
+def test_an_index_of_types_that_are_no_longer_there_is_empty(monkeypatch):
+    """It names the classes of named tuples, which another version may have called otherwise."""
+
+    def renamed(*_):
+        raise AttributeError("Can't get attribute 'Groups'")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._load_index", renamed)
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_index", lambda *_: None)
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_data", lambda *_: None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel(doubled)(21) == 42
+
+
 def test_where_a_folder_is_writable_there_is_a_cache():
     assert cache_of(doubled).cache_path.endswith("__pycache__")
 

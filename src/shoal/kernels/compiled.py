@@ -73,7 +73,7 @@ class Kept(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+        self._cache_file = Index(  # type: ignore[no-untyped-call]
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
             source_stamp=stamp_of(Path(inspect.getfile(function))),
@@ -92,6 +92,19 @@ class Kept(FunctionCache):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError:
             warn_of_no_cache()
+
+
+class Index(IndexDataCacheFile):
+    """What the cache holds of a function, by the types of its arguments.
+
+    One that is broken, or of types that are no longer there, is empty; it is read before it is seen to be old.
+    """
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()  # type: ignore[no-untyped-call]
+        except (EOFError, UnpicklingError, AttributeError, ImportError):
+            return {}
 
 
 class Missing(NullCache):

@@ -201,21 +201,19 @@ def noisy_rounds(
 
 def swap(X: Float, labels: Int) -> bool:
     """Let pairs of records trade places wherever that lowers the SSE, in place; whether any did."""
-    from shoal.kernels.exchanges.swap import swap_records
+    from shoal.kernels.exchanges.swap import new_swapping, swap_records
     from shoal.kernels.search_tree.tree import build_tree
 
-    members = np.argsort(labels, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
-    place = np.empty(len(X), np.int64)
-    place[members] = np.arange(len(X))
-    groups, swaps = len(starts) - 1, 0
+    groups = new_swapping(X, labels)
+    count, swaps = len(groups.size), 0
     for _ in range(100):
-        centres = means_of(X, labels)
-        tree = build_tree(centres, np.arange(groups, dtype=np.int32))
-        found = swap_records(X, labels, centres, members, starts, place, tree, min(_NEAR, groups))
+        groups.centre[:] = means_of(X, groups.label)
+        tree = build_tree(groups.centre, np.arange(count, dtype=np.int32))
+        found = swap_records(groups, tree, min(_NEAR, count))
         swaps += found
         if not found:
             break
+    labels[:] = groups.label
     return swaps > 0
 
 

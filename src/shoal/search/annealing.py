@@ -140,13 +140,13 @@ class Annealing:
         """The groups after chains and cycles of up to six records."""
         from shoal.kernels.exchanges.cycles import close_cycles, new_found, new_graph
 
-        graph, found = new_graph(X, compact(labels)), new_found(len(X))
+        graph, found = new_graph(X, compact(labels), self.k), new_found(len(X))
         least = _LEAST * sse_of(X, labels)
         for _ in range(self.tuning.passes):
             tell()
             if self.deadline.over() or close_cycles(graph, found, self.k, least) == 0:
                 break
-        return graph.label
+        return graph.label.astype(np.int64)
 
 
 def swept_through(X: Float, k: int, labels: Int, sweeps: int) -> Int:

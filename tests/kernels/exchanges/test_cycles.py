@@ -30,7 +30,7 @@ def partitions(draw, tied):
 @given(st.data())
 def test_what_begins_with_each_record_gains_as_much_as_by_the_sse_anew(tied, data):
     X, labels, k = data.draw(partitions(tied))
-    graph, found = new_graph(X, labels), new_found(len(X))
+    graph, found = new_graph(X, labels, k), new_found(len(X))
     close_cycles(graph, found, k, 1e-9)
     for s in range(len(X)):
         change = found.change[s] if found.length[s] else 0.0
@@ -43,7 +43,7 @@ def test_every_pass_gains_until_nothing_is_left(seed, k, groups, tied):
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat(np.arange(groups), rng.integers(k, 2 * k, groups)))
     X = rng.integers(0, 3, (len(labels), 2)).astype(float) if tied else rng.normal(size=(len(labels), 2))
-    graph, found = new_graph(X, labels), new_found(len(X))
+    graph, found = new_graph(X, labels, k), new_found(len(X))
     error = sse(X, labels)
     for _ in range(300):
         if close_cycles(graph, found, k, 1e-9) == 0:
@@ -61,7 +61,7 @@ def test_a_cycle_of_four_that_no_swap_leads_to():
     corners = np.array([[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]])
     X = np.concatenate([corners + offset for offset in ([0, 0], [0.1, 0], [0, 0.1])])
     labels = np.concatenate([np.arange(4), np.arange(4), (np.arange(4) + 1) % 4])
-    graph, found = new_graph(X, labels), new_found(len(X))
+    graph, found = new_graph(X, labels, 3), new_found(len(X))
     assert close_cycles(graph, found, 3, 1e-9) == 1
     assert found.length.max() == 4
     assert sse(X, graph.label) == pytest.approx(4 * naive.group_sse(X.tolist(), [0, 4, 8]))

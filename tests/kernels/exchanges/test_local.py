@@ -11,11 +11,11 @@ from shoal.kernels.exchanges.local import (
     PLACES,
     choose,
     draw,
-    fill,
     local_sse,
     loosen,
     measure_pairs,
     new_local,
+    place,
     put,
     receive,
     recreate,
@@ -38,7 +38,7 @@ def loosened(local, records, groups, seed):
 
 @numba.njit
 def filled(local, loose, groups, k, seed):
-    fill(local, loose, loose, groups, k, seed)
+    place(local, loose, loose, groups, k, seed)
 
 
 @numba.njit

@@ -10,8 +10,7 @@ from shoal.kernels.exchanges.sweep import (
     cycles,
     dissolve,
     exchange,
-    lists_of_neighbours,
-    new_groups,
+    new_sweep,
     sweep,
 )
 
@@ -26,11 +25,6 @@ def start(n, k, seed=0):
     for extra in range(n % k):
         sizes[extra % len(sizes)] += 1
     return np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
-
-
-def groups_of(X, labels, k, count=1000):
-    groups = new_groups(X, labels, k)
-    return groups._replace(near=lists_of_neighbours(groups, count))
 
 
 def is_consistent(groups, k):
@@ -60,7 +54,7 @@ STEPS = {
 @given(points(most=40), st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=5), st.integers(0, 99))
 def test_whatever_is_done_the_groups_hold_together_and_none_gets_worse(sample, steps, seed):
     X, k = sample
-    groups = groups_of(X, start(len(X), k, seed), k)
+    groups = new_sweep(X, start(len(X), k, seed), k, 1000)
     for step in steps:
         before = sse(X, groups.label)
         STEPS[step](groups, k)
@@ -72,7 +66,7 @@ def test_whatever_is_done_the_groups_hold_together_and_none_gets_worse(sample, s
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(10, 24), st.sampled_from([0.8, 1.5, 1e9]))
 def test_exchanges_are_those_of_the_naive_twin(seed, k, n, reach):
     X = np.random.default_rng(seed).normal(size=(n, 3))
-    groups = groups_of(X, start(n, k, seed), k)
+    groups = new_sweep(X, start(n, k, seed), k, 1000)
     slow = [groups.members[g, : groups.size[g]].tolist() for g in range(len(groups.size))]
     for _ in range(3):
         exchange(groups, k, reach, 1e-12)
@@ -85,7 +79,7 @@ def test_exchanges_are_those_of_the_naive_twin(seed, k, n, reach):
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_at_the_end_no_move_and_no_swap_gains(seed, k):
     X = np.random.default_rng(seed).normal(size=(14, 2))
-    groups = groups_of(X, start(14, k, seed), k)
+    groups = new_sweep(X, start(14, k, seed), k, 1000)
     while exchange(groups, k, np.inf, 1e-12):
         pass
     labels, least = np.asarray(groups.label), sse(X, groups.label) - 1e-9
@@ -104,7 +98,7 @@ def test_at_the_end_no_move_and_no_swap_gains(seed, k):
 def test_a_group_between_others_is_dissolved():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [0.05], [10.05], [10.15]])
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
-    groups = groups_of(X, labels, 3)
+    groups = new_sweep(X, labels, 3, 1000)
     assert dissolve(groups, 3, 0.0) == 1
     is_consistent(groups, 3)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 0, 1, 1]
@@ -112,7 +106,7 @@ def test_a_group_between_others_is_dissolved():
 
 def test_a_group_is_created_from_what_others_can_spare():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [5.0], [5.1], [5.2]])
-    groups = groups_of(X, np.array([0, 0, 0, 1, 1, 1, 0, 1, 1]), 3)
+    groups = new_sweep(X, np.array([0, 0, 0, 1, 1, 1, 0, 1, 1]), 3, 1000)
     assert create(groups, 3, 0.0) == 1
     is_consistent(groups, 3)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
@@ -123,7 +117,7 @@ def test_a_cycle_of_three_goes_where_no_swap_does():
     corner = np.array([[0.0, 0.0], [10.0, 0.0], [5.0, 8.66]])
     X = np.repeat(corner, 2, axis=0)
     labels = np.array([0, 2, 1, 0, 2, 1])
-    groups = groups_of(X, labels, 2)
+    groups = new_sweep(X, labels, 2, 1000)
     assert cycles(groups, 1e9, 0.0) >= 1
     is_consistent(groups, 2)
     assert sse(X, groups.label) == 0.0

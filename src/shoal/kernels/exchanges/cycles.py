@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, folded, inner, kernel
-from shoal.kernels.exchanges.recreate import file_in
+from shoal.kernels.exchanges.groups import distances, file_in, fill, room_for
 from shoal.kernels.sums.exact import squared_distance
 
 LENGTH = 6  # records of a chain or cycle
@@ -28,14 +28,13 @@ VISITS = 2000  # steps of the search from one record
 
 
 class Graph(NamedTuple):
-    """Groups of records, and what each would cost in whose place."""
+    """Groups, and what each record would cost in whose place."""
 
-    rows: Array  # float64 (n, m)
-    label: Array  # int64 (n,)
-    size: Array  # int64 (groups,)
-    centre: Array  # float64 (groups, m)
-    start: Array  # int64 (groups + 1,): where the members of a group begin
-    member: Array  # int64 (n,): records by group
+    rows: Array
+    label: Array
+    members: Array
+    size: Array
+    centre: Array
     own: Array  # float64 (n,): d to the own centroid
     near: Array  # int64 (n, GROUPS): other groups, nearest first, -1 at the end
     reach: Array  # float64 (n, GROUPS): d to these
@@ -52,16 +51,11 @@ class Found(NamedTuple):
     end: Array  # int64 (n,): the group that the last enters, -1 where it takes the place of the first
 
 
-def new_graph(rows: Array, labels: Array) -> Graph:
-    """Room for the groups of labels from 0 on."""
-    (n, m), groups = rows.shape, int(labels.max()) + 1
+def new_graph(rows: Array, labels: Array, k: int) -> Graph:
+    """Room for the groups of labels from 0 on, each of fewer than 2k records."""
+    n = len(rows)
     return Graph(
-        rows,
-        labels.astype(np.int64),
-        np.zeros(groups, np.int64),
-        np.zeros((groups, m)),
-        np.zeros(groups + 1, np.int64),
-        np.zeros(n, np.int64),
+        *room_for(rows, labels, int(labels.max()) + 1, 2 * k - 1),
         np.zeros(n),
         np.zeros((n, GROUPS), np.int64),
         np.zeros((n, GROUPS)),
@@ -78,26 +72,9 @@ def new_found(n: int) -> Found:
 @inner
 def prepare(graph: Graph) -> None:
     """Members, centroids, near groups and arcs from the labels."""
-    n, m = graph.rows.shape
-    groups = graph.size.size
-    graph.size[:] = 0
-    graph.centre[:] = 0.0
-    for i in range(n):
-        g = graph.label[i]
-        graph.size[g] += 1
-        for j in range(m):
-            graph.centre[g, j] += graph.rows[i, j]
-    graph.start[0] = 0
-    for g in range(groups):
-        graph.start[g + 1] = graph.start[g] + graph.size[g]
-        for j in range(m):
-            graph.centre[g, j] /= graph.size[g]
-    filled = graph.start.copy()
-    for i in range(n):
-        g = graph.label[i]
-        graph.member[filled[g]] = i
-        filled[g] += 1
-        graph.own[i] = squared_distance(graph.rows, i, graph.centre[g])
+    n, groups = graph.label.size, graph.size.size
+    fill(graph)
+    distances(graph, graph.own)
     for i in range(n):
         graph.near[i] = -1
         graph.reach[i] = np.inf
@@ -116,8 +93,8 @@ def list_arcs(graph: Graph, x: int) -> None:
         g = graph.near[x, c]
         if g < 0:
             break
-        for slot in range(graph.start[g], graph.start[g + 1]):
-            y = graph.member[slot]
+        for slot in range(graph.size[g]):
+            y = graph.members[g, slot]
             apart = squared_distance(graph.rows, x, graph.rows[y])
             change = graph.reach[x, c] - graph.own[y] - apart / graph.size[g]
             file_in(graph.place[x], graph.cost[x], y, change)

@@ -211,7 +211,7 @@ def recreate(local: Local, records: int, groups: int, k: int, seed: Array) -> No
             receive(local, x, g, records)
         for y in range(records):
             local.reach[y] = min(local.reach[y], local.sums[g, y])
-    fill(local, records, records - groups, groups, k, seed)
+    place(local, records, records - groups, groups, k, seed)
 
 
 @inner
@@ -265,7 +265,7 @@ def exchange_places(local: Local, x: int, y: int) -> None:
 
 
 @inner
-def fill(local: Local, records: int, loose: int, groups: int, k: int, seed: Array) -> None:
+def place(local: Local, records: int, loose: int, groups: int, k: int, seed: Array) -> None:
     """Those of the first so many records that have no group enter one, whoever costs least first."""
     missing, limit = 0, 2 * k - 1
     for y in range(records):

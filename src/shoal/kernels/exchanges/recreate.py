@@ -8,20 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.compiled import Array, folded, inner, kernel
+from shoal.kernels.exchanges.groups import enlist, file_in, fill, room_for, settle_centre
 from shoal.kernels.exchanges.local import (
     LARGE,
     NEAR,
     Local,
     draw,
-    fill,
     local_sse,
     loosen,
     measure_pairs,
+    place,
     recreate,
     uniform,
 )
 from shoal.kernels.exchanges.polish import polish
+from shoal.kernels.sums.exact import squared_distance
 
 MORE = 2  # one time in so many there is one group more, where records suffice for it
 FEWER = 4  # and one fewer, which is seldom kept
@@ -29,13 +31,13 @@ WHOLE = 300  # large groups are dissolved as a whole so many times in k^2, or el
 
 
 class State(NamedTuple):
-    """A partition in search; there is room for as many groups as can be."""
+    """Groups, what they cost and the best that there were."""
 
-    rows: Array  # float64 (n, m)
-    label: Array  # int32 (n,)
-    members: Array  # int32 (groups, 2k - 1)
-    size: Array  # int32 (groups,): 0 for a group that is not there
-    centre: Array  # float64 (groups, m)
+    rows: Array
+    label: Array
+    members: Array
+    size: Array
+    centre: Array
     sse: Array  # float64 (groups,)
     near: Array  # int32 (groups, NEAR): groups with near centroids, nearest first, -1 at the end
     free: Array  # int32 (groups + 1,): numbers that no group has; the last entry says how many there are
@@ -47,14 +49,9 @@ class State(NamedTuple):
 
 def new_state(rows: Array, labels: Array, k: int, seed: int) -> State:
     """The groups of labels from 0 on, each of k to 2k - 1 records."""
-    n, m = rows.shape
-    room = n // k
+    room = len(rows) // k
     state = State(
-        rows,
-        labels.astype(np.int32),
-        np.zeros((room, 2 * k - 1), np.int32),
-        np.zeros(room, np.int32),
-        np.zeros((room, m)),
+        *room_for(rows, labels, room, 2 * k - 1),
         np.zeros(room),
         np.full((room, min(NEAR, max(room - 1, 1))), -1, np.int32),
         np.zeros(room + 1, np.int32),
@@ -68,19 +65,13 @@ def new_state(rows: Array, labels: Array, k: int, seed: int) -> State:
     return state
 
 
-@inner
-def settle_group(state: State, g: int) -> None:
-    """Centroid and SSE of a group from its members."""
-    rows, m, size = state.rows, state.rows.shape[1], state.size[g]
-    for j in range(m):
-        total = 0.0
-        for slot in range(size):
-            total += rows[state.members[g, slot], j]
-        state.centre[g, j] = total / size
-    total = 0.0
-    for slot in range(size):
+@folded
+def settle_sse(state: State, g: int) -> None:
+    """The SSE of a group from its members and its centroid."""
+    rows, total = state.rows, 0.0
+    for slot in range(state.size[g]):
         i = state.members[g, slot]
-        for j in range(m):
+        for j in range(rows.shape[1]):
             difference = rows[i, j] - state.centre[g, j]
             total += difference * difference
     state.sse[g] = total
@@ -90,11 +81,7 @@ def settle_group(state: State, g: int) -> None:
 def settle(state: State) -> None:
     """Everything anew from the labels."""
     groups = state.size.size
-    state.size[:] = 0
-    for i in range(state.label.size):
-        g = state.label[i]
-        state.members[g, state.size[g]] = i
-        state.size[g] += 1
+    fill(state)
     state.value[0] = 0.0
     free = 0
     for g in range(groups - 1, -1, -1):
@@ -102,20 +89,10 @@ def settle(state: State) -> None:
             state.free[free] = g
             free += 1
             continue
-        settle_group(state, g)
+        settle_sse(state, g)
         state.value[0] += state.sse[g]
     state.free[groups] = free
     find_neighbours(state)
-
-
-@inner
-def between(state: State, g: int, h: int) -> float:
-    """The squared distance of two centroids."""
-    total = 0.0
-    for j in range(state.rows.shape[1]):
-        difference = state.centre[g, j] - state.centre[h, j]
-        total += difference * difference
-    return total
 
 
 @inner
@@ -130,23 +107,8 @@ def find_neighbours(state: State) -> None:
         reach[:] = np.inf
         for h in range(groups):
             if h != g and state.size[h] > 0:
-                file_in(state.near[g], reach, h, between(state, g, h))
+                file_in(state.near[g], reach, h, squared_distance(state.centre, g, state.centre[h]))
     state.kept[1] = state.kept[0]
-
-
-@inner
-def file_in(ids: Array, reach: Array, h: int, d2: float) -> None:
-    """Put h where it belongs in a list sorted by distance, if it does."""
-    place = reach.size
-    if d2 >= reach[place - 1]:
-        return
-    while place > 0 and d2 < reach[place - 1]:
-        place -= 1
-    for p in range(reach.size - 1, place, -1):
-        reach[p] = reach[p - 1]
-        ids[p] = ids[p - 1]
-    reach[place] = d2
-    ids[place] = h
 
 
 @inner
@@ -205,12 +167,10 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
     for t in range(after):
         state.size[local.taken[t]] = 0
     for x in range(records):
-        g = local.taken[local.label[x]]
-        state.members[g, state.size[g]] = local.ids[x]
-        state.size[g] += 1
-        state.label[local.ids[x]] = g
+        enlist(state, local.ids[x], local.taken[local.label[x]])
     for t in range(after):
-        settle_group(state, local.taken[t])
+        settle_centre(state, local.taken[t])
+        settle_sse(state, local.taken[t])
     reach = np.empty(state.near.shape[1])
     for t in range(after):
         g = local.taken[t]
@@ -224,7 +184,7 @@ def keep(state: State, local: Local, records: int, before: int, after: int) -> N
             for p in range(state.near.shape[1]):
                 twice |= state.near[g, p] == h
             if not twice:
-                file_in(state.near[g], reach, h, between(state, g, h))
+                file_in(state.near[g], reach, h, squared_distance(state.centre, g, state.centre[h]))
 
 
 @inner
@@ -246,7 +206,7 @@ def rebuild(state: State, local: Local, k: int, wanted: int, heat: float, least:
         loose, after = loosen(local, records, before, state.seed)
         if records > after * (2 * k - 1):
             return False
-        fill(local, loose, loose, after, k, state.seed)
+        place(local, loose, loose, after, k, state.seed)
     else:
         after = before
         if records >= (before + 1) * k and draw(state.seed, MORE) == 0:

@@ -2,8 +2,7 @@
 
 Every change is priced in O(m) from the centroids: with a records in group A, taking x out gains
 |x - A|^2 a / (a - 1), putting x into B costs |x - B|^2 b / (b + 1), and x taking the place of y in B costs
-|x - B|^2 - |y - B|^2 - |x - y|^2 / b. Partners come from the nearest centroids of the own group. The running
-centroids only guide the search; who calls it computes the SSE of what comes out anew.
+|x - B|^2 - |y - B|^2 - |x - y|^2 / b. Partners come from the nearest centroids of the own group.
 """
 
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.exchanges.groups import distances, fill, insert, remove, replace, room_for, swap
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
 from shoal.kernels.sums.exact import squared_distance
 
@@ -21,15 +21,15 @@ LARGE = 10  # k from which a wider reach costs more than it brings
 NONE, MOVE, SWAP, CHAIN, CYCLE = 0, 1, 2, 3, 4
 
 
-class Groups(NamedTuple):
-    """Groups that records enter and leave; there is room for as many groups as can be."""
+class Sweep(NamedTuple):
+    """Groups and when they changed."""
 
-    rows: Array  # float64 (n, m)
-    label: Array  # int32 (n,)
+    rows: Array
+    label: Array
+    members: Array
+    size: Array
+    centre: Array
     own: Array  # float64 (n,): the squared distance to the own centroid
-    members: Array  # int32 (groups, most): in no order
-    size: Array  # int32 (groups,): 0 for a group that is not there
-    centre: Array  # float64 (groups, m)
     near: Array  # int32 (groups, count): groups with near centroids, -1 at the end
     changed: Array  # int64 (groups,): when a record last entered or left
     looked: Array  # int64 (groups,): when all its records were last looked at in vain
@@ -46,88 +46,34 @@ class Change(NamedTuple):
     target: int  # the group of a chain, or the third record of a cycle
 
 
-def new_groups(rows: Array, labels: Array, k: int) -> Groups:
-    """The groups of labels from 0 on, with room for n // k groups of up to 2k - 1 or the largest given."""
-    n, m = rows.shape
+def new_sweep(rows: Array, labels: Array, k: int, count: int) -> Sweep:
+    """The groups of labels from 0 on, with room for n // k groups of up to 2k - 1 or the largest given.
+
+    Each has the `count` nearest ones as partners.
+    """
     sizes = np.bincount(labels)
-    room, most = max(n // k, len(sizes)), max(2 * k - 1, int(sizes.max()))
-    groups = Groups(
-        rows,
-        labels.astype(np.int32),
-        np.zeros(n),
-        np.zeros((room, most), np.int32),
-        np.zeros(room, np.int32),
-        np.zeros((room, m)),
+    room = max(len(rows) // k, len(sizes))
+    groups = Sweep(
+        *room_for(rows, labels, room, max(2 * k - 1, int(sizes.max()))),
+        np.zeros(len(rows)),
         np.full((room, 1), -1, np.int32),
         np.zeros(room, np.int64),
         np.full(room, -1, np.int64),
         np.zeros(1, np.int64),
     )
-    fill(groups)
-    return groups
+    begin(groups)
+    return groups._replace(near=lists_of_neighbours(groups, count))
 
 
 @kernel
-def fill(groups: Groups) -> None:
-    """Members, sizes, centroids and distances from the labels."""
-    rows, label = groups.rows, groups.label
-    groups.size[:] = 0
-    groups.centre[:] = 0.0
-    for i in range(label.size):
-        g = label[i]
-        groups.members[g, groups.size[g]] = i
-        groups.size[g] += 1
-        for j in range(rows.shape[1]):
-            groups.centre[g, j] += rows[i, j]
-    for g in range(groups.size.size):
-        if groups.size[g] > 0:
-            for j in range(rows.shape[1]):
-                groups.centre[g, j] /= groups.size[g]
-    for i in range(label.size):
-        groups.own[i] = squared_distance(rows, i, groups.centre[label[i]])
+def begin(groups: Sweep) -> None:
+    """Everything from the labels."""
+    fill(groups)
+    distances(groups, groups.own)
 
 
 @inner
-def insert(groups: Groups, x: int, g: int) -> None:
-    """Put a record into a group; distances to its centroid are left for `refresh`."""
-    size = groups.size[g]
-    groups.members[g, size] = x
-    groups.size[g] = size + 1
-    groups.label[x] = g
-    for j in range(groups.rows.shape[1]):
-        groups.centre[g, j] += (groups.rows[x, j] - groups.centre[g, j]) / (size + 1)
-
-
-@inner
-def remove(groups: Groups, x: int) -> None:
-    """Take a record out of its group."""
-    g = groups.label[x]
-    last = groups.size[g] - 1
-    for slot in range(last):
-        if groups.members[g, slot] == x:
-            groups.members[g, slot] = groups.members[g, last]
-            break
-    groups.size[g] = last
-    if last > 0:
-        for j in range(groups.rows.shape[1]):
-            groups.centre[g, j] -= (groups.rows[x, j] - groups.centre[g, j]) / last
-
-
-@inner
-def replace(groups: Groups, x: int, y: int, g: int) -> None:
-    """Record x takes the place of y in group g; the label of y is left to the caller."""
-    size = groups.size[g]
-    for slot in range(size):
-        if groups.members[g, slot] == y:
-            groups.members[g, slot] = x
-            break
-    groups.label[x] = g
-    for j in range(groups.rows.shape[1]):
-        groups.centre[g, j] += (groups.rows[x, j] - groups.rows[y, j]) / size
-
-
-@inner
-def refresh(groups: Groups, g: int) -> None:
+def refresh(groups: Sweep, g: int) -> None:
     """The distances of its records after a group has changed, and when that was."""
     groups.clock[0] += 1
     groups.changed[g] = groups.clock[0]
@@ -137,7 +83,7 @@ def refresh(groups: Groups, g: int) -> None:
 
 
 @inner
-def worth_a_look(groups: Groups, g: int) -> bool:
+def worth_a_look(groups: Sweep, g: int) -> bool:
     """Whether the group or one of its neighbours has changed since it was looked at in vain."""
     if groups.changed[g] > groups.looked[g] or groups.looked[g] < 0:
         return True
@@ -149,7 +95,7 @@ def worth_a_look(groups: Groups, g: int) -> bool:
 
 
 @inner
-def best_entry(groups: Groups, y: int, home: int, barred: int, most: int) -> tuple[float, int]:
+def best_entry(groups: Sweep, y: int, home: int, barred: int, most: int) -> tuple[float, int]:
     """The group near `home` that y enters at the least cost, and that cost; -1 if none has room."""
     least, group = np.inf, -1
     for c in range(groups.near.shape[1]):
@@ -164,7 +110,7 @@ def best_entry(groups: Groups, y: int, home: int, barred: int, most: int) -> tup
 
 
 @inner
-def best_change(groups: Groups, x: int, k: int, reach: float, least: float) -> Change:
+def best_change(groups: Sweep, x: int, k: int, reach: float, least: float) -> Change:
     """The best move, swap or chain of two moves that begins with x, if it gains more than `least`."""
     rows, own, centre = groups.rows, groups.own, groups.centre
     home = groups.label[x]
@@ -196,15 +142,14 @@ def best_change(groups: Groups, x: int, k: int, reach: float, least: float) -> C
 
 
 @inner
-def make(groups: Groups, x: int, change: Change) -> None:
+def make(groups: Sweep, x: int, change: Change) -> None:
     """Carry out what `best_change` or `best_cycle` found."""
     home = groups.label[x]
     if change.kind == MOVE:
         remove(groups, x)
         insert(groups, x, change.group)
     elif change.kind == SWAP:
-        replace(groups, x, change.other, change.group)
-        replace(groups, change.other, x, home)
+        swap(groups, x, change.other)
     elif change.kind == CHAIN:
         remove(groups, x)
         replace(groups, x, change.other, change.group)
@@ -221,7 +166,7 @@ def make(groups: Groups, x: int, change: Change) -> None:
 
 
 @kernel
-def exchange(groups: Groups, k: int, reach: float, least: float) -> int:
+def exchange(groups: Sweep, k: int, reach: float, least: float) -> int:
     """Look once at every record of a group that is worth it; returns how many changes were made."""
     made = 0
     snapshot = np.empty(groups.members.shape[1], np.int32)
@@ -245,7 +190,7 @@ def exchange(groups: Groups, k: int, reach: float, least: float) -> int:
 
 
 @inner
-def best_cycle(groups: Groups, x: int, reach: float, least: float, pairs: Array) -> Change:
+def best_cycle(groups: Sweep, x: int, reach: float, least: float, pairs: Array) -> Change:
     """The best cycle of x to the place of y, y to the place of z, z to the place of x.
 
     Only the pairs (x, y) that promise most are followed: four of them, in `pairs` (float64 (4, 2)).
@@ -301,7 +246,7 @@ def best_cycle(groups: Groups, x: int, reach: float, least: float, pairs: Array)
 
 
 @kernel
-def cycles(groups: Groups, reach: float, least: float) -> int:
+def cycles(groups: Sweep, reach: float, least: float) -> int:
     """Look once at every record for a cycle of three; returns how many were made."""
     made = 0
     snapshot = np.empty(groups.members.shape[1], np.int32)
@@ -321,7 +266,7 @@ def cycles(groups: Groups, reach: float, least: float) -> int:
 
 
 @inner
-def sse_of_group(groups: Groups, g: int) -> float:
+def sse_of_group(groups: Sweep, g: int) -> float:
     """The SSE of a group whose distances are fresh."""
     total = 0.0
     for slot in range(groups.size[g]):
@@ -330,7 +275,7 @@ def sse_of_group(groups: Groups, g: int) -> float:
 
 
 @kernel
-def dissolve(groups: Groups, k: int, least: float) -> int:
+def dissolve(groups: Sweep, k: int, least: float) -> int:
     """Give up every group whose records enter neighbours at less than its SSE; returns how many."""
     made = 0
     most = groups.members.shape[1]
@@ -370,7 +315,7 @@ def dissolve(groups: Groups, k: int, least: float) -> int:
 
 
 @inner
-def spare_records(groups: Groups, g: int, k: int) -> int:
+def spare_records(groups: Sweep, g: int, k: int) -> int:
     """How many records the group and its neighbours can spare."""
     total = max(groups.size[g] - k, 0)
     for c in range(groups.near.shape[1]):
@@ -380,7 +325,7 @@ def spare_records(groups: Groups, g: int, k: int) -> int:
 
 
 @inner
-def gather(groups: Groups, x: int, k: int, spare: Array, pool: Array, d2: Array, chosen: Array) -> int:
+def gather(groups: Sweep, x: int, k: int, spare: Array, pool: Array, d2: Array, chosen: Array) -> int:
     """The k records nearest to x, itself first, that groups around its own can spare; returns how many."""
     home = groups.label[x]
     found = 0
@@ -405,7 +350,7 @@ def gather(groups: Groups, x: int, k: int, spare: Array, pool: Array, d2: Array,
 
 
 @kernel
-def create(groups: Groups, k: int, least: float) -> int:
+def create(groups: Sweep, k: int, least: float) -> int:
     """Form a group wherever neighbours can spare k records that lose less together; returns how many."""
     made, empty = 0, 0
     room = groups.members.shape[1] * (groups.near.shape[1] + 1)
@@ -452,7 +397,7 @@ def create(groups: Groups, k: int, least: float) -> int:
     return made
 
 
-def lists_of_neighbours(groups: Groups, count: int) -> Array:
+def lists_of_neighbours(groups: Sweep, count: int) -> Array:
     """For each group the `count` groups with the nearest centroids, fewer where there are fewer."""
     there = np.flatnonzero(groups.size)
     count = min(count, len(there) - 1)
@@ -468,8 +413,7 @@ def sweep(rows: Array, labels: Array, k: int, count: int, least: float) -> Array
     Each group has the `count` nearest ones as partners. Groups with at most 2k - 1 records keep to that; every
     change gains more than `least`.
     """
-    groups = new_groups(rows, labels, k)
-    groups = groups._replace(near=lists_of_neighbours(groups, count))
+    groups = new_sweep(rows, labels, k, count)
     for _ in range(2):
         exchange(groups, k, REACH, least)
     dissolve(groups, k, least)
