@@ -19,7 +19,7 @@ help:
 	@echo "make bench-pcl   PCL against its papers, some minutes; writes tables of the docs"
 	@echo "make bench-scale  PCA and proximal-distal around two MDAVs, a quarter of an hour; writes tables of the docs"
 	@echo "make bench-large  blocks, exchanges and auto on up to ten million records, an hour; writes tables of the docs"
-	@echo "make bench-stream  3 GB within 1 GB of memory, killed and gone on with, half an hour; writes a table of the docs"
+	@echo "make bench-stream  3 GB within 1 GB of memory, killed and resumed, half an hour; writes a table of the docs"
 	@echo "make bench-wide  tables with more attributes than records, two minutes"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"

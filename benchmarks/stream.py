@@ -146,7 +146,7 @@ def rows_of(table, output, memory, method):
         ("groups", f"{manifest['groups']:,}"),
         ("verified k", manifest["output"]["verified_k"]),
         ("information loss", f"{manifest['information_loss']:.3f} %"),
-        ("killed at half, then gone on with", f"{rest / 60:.1f} min more, {again:.0f} MB"),
+        ("killed at half, then resumed", f"{rest / 60:.1f} min more, {again:.0f} MB"),
         ("the same release, to the hash", same),
     ]
 

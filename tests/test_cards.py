@@ -113,7 +113,7 @@ def test_what_is_constant_or_was_interrupted_is_said(table):
     with pytest.warns(shoal.ShoalWarning):
         release = shoal.anonymize(table.assign(one=1), 3, ["pay", "one"], method="mdav")
     release.manifest["method"]["interrupted"] = True
-    assert "Constant, so without a part in the distance: one." in text_of(release)
+    assert "one value only and were not used for grouping: one." in text_of(release)
     assert "The method was interrupted" in text_of(release)
 
 

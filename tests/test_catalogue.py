@@ -2,8 +2,8 @@
 
 import pytest
 
-from shoal import MDAV, ShoalError
-from shoal.catalogue import method_of
+from shoal import MDAV, PCL, ShoalError
+from shoal.catalogue import described, method_described, method_of
 from shoal.methods import METHODS
 
 
@@ -20,3 +20,9 @@ def test_every_method_can_be_named():
     with pytest.raises(ShoalError, match="contradict"):
         method_of(MDAV(k=3), 4)
     assert method_of(MDAV(k=3), None).k == 3
+
+
+def test_a_parameter_that_older_manifests_call_something_else_comes_back():
+    kept = described(PCL(k=3, record_weights=[1.0, 2.0, 3.0]))
+    kept["parameters"]["weights"] = kept["parameters"].pop("record_weights")
+    assert method_described(kept).record_weights == [1.0, 2.0, 3.0]

@@ -29,7 +29,7 @@ def test_the_optimum_is_called_optimal():
     assert proven.gap < 0.05
     line = certify(X[:, :1], shoal.UnivariateOptimal(k=3).fit(X[:, :1]).partition_, 1)
     assert line.is_optimal
-    assert str(line) == "optimal: no groups lose less"
+    assert str(line) == "optimal: no other groups lose less"
 
 
 def test_nothing_is_claimed_that_is_not_proven():

@@ -93,4 +93,4 @@ def method_described(description: dict[str, Any]) -> Microaggregator:
         key: method_described(value) if isinstance(value, dict) else value
         for key, value in description["parameters"].items()
     }
-    return kinds[name](**parameters)
+    return kinds[name](**{kinds[name]._renamed.get(key, key): value for key, value in parameters.items()})

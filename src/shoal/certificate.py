@@ -47,7 +47,7 @@ class Certificate:
 
     def __str__(self) -> str:
         if self.is_optimal:
-            return "optimal: no groups lose less"
+            return "optimal: no other groups lose less"
         if self.gap == inf:
             return "nothing is proven yet; give it more time"
         return f"at most {percent(self.gap)} above the optimum"

@@ -91,13 +91,13 @@ def anonymize(
         list[str], typer.Option("-c", "--confidential", metavar="A,B", help="Columns to keep as they are.")
     ] = [],  # noqa: B006
     identifiers: Annotated[
-        list[str], typer.Option("-i", "--identifiers", metavar="A,B", help="Columns that never leave.")
+        list[str], typer.Option("-i", "--identifiers", metavar="A,B", help="Columns to drop.")
     ] = [],  # noqa: B006
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The release; - for standard output.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an HTML report, for your eyes.")
+        Path | None, typer.Option(metavar="FILE", help="Also write an HTML report; keep it private.")
     ] = None,
     method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [auto]")] = None,
     parameter: Annotated[
@@ -121,7 +121,7 @@ def anonymize(
 
     shoal anonymize people.csv -k 5 -q age,zip,income -c diagnosis -i name -o safe.csv --report safe.html
 
-    A table that does not fit into memory is streamed; interrupted, the same command goes on where it stopped.
+    A table that does not fit into memory is processed in parts. Interrupted, the same command resumes.
     """
     Maybe(Number(0)).check("--certificate", certificate)
     roles = {"quasi_identifiers": quasi_identifiers, "confidential": confidential, "identifiers": identifiers}
@@ -134,13 +134,15 @@ def anonymize(
     expected: Recipe | None = None
     if recipe is not None:
         if given or dialect:
-            raise ShoalError(f"the recipe says it all: leave out {', '.join([*given, *dialect])}")
+            raise ShoalError(
+                f"the recipe already contains these settings; leave out {', '.join([*given, *dialect])}"
+            )
         file, expected = from_recipe(recipe, file)
         dialect = expected.dialect
     elif file is None:
         raise ShoalError("no input: name a CSV, Parquet or Arrow file, or - for standard input")
     elif k is None:
-        raise ShoalError("k is missing: say how many records must look alike at least, for example -k 5")
+        raise ShoalError("k is missing: give the least number of records in a group, for example -k 5")
     if output is None:
         raise ShoalError(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
@@ -186,7 +188,7 @@ def is_streamed(file: str, output: str, memory: str | None, expected: "Recipe | 
 
     limit = bytes_of(memory)
     if memory is not None and expected is not None:
-        raise ShoalError("a recipe is repeated in the blocks that it was made in: leave out --memory")
+        raise ShoalError("the recipe fixes the number of blocks; leave out --memory")
     in_blocks = expected is not None and expected.blocks is not None
     if "-" in (file, output):
         if memory is not None or in_blocks:
@@ -243,7 +245,8 @@ def check_repeated(expected: "Recipe | None", manifest: dict[str, Any]) -> None:
     """Whether a recipe has given the same release again."""
     if expected is not None and expected.output_sha256 not in (None, manifest["output"]["sha256"]):
         raise FailedError(
-            "the release differs from the recipe's: made by another version, or written in another format"
+            "the new release differs from the one in the recipe; possible causes are another version of Shoal, "
+            "another file format, or a method with a time limit in seconds"
         )
 
 
@@ -384,7 +387,7 @@ class FailedError(Exception):
 
 
 class PausedError(Exception):
-    """Interrupted, with work on the disk that the same command goes on with."""
+    """Interrupted, with work on the disk from which the same command resumes."""
 
     def __init__(self, stop: BaseException) -> None:
         super().__init__()
@@ -409,7 +412,7 @@ def main() -> NoReturn:
         status = complain(error.format_message(), 2)
     except PausedError as paused:
         words, status = words_on(paused.stop)
-        complain(f"{words}, and the same command goes on from here", status)
+        complain(f"{words}; run the same command again to resume", status)
     except (KeyboardInterrupt, StoppedError, typer.Abort) as stop:
         status = complain(*words_on(stop))
     except OSError as error:
@@ -422,7 +425,7 @@ def main() -> NoReturn:
         if (asked := signalled()) is not None:  # half of an import, for one, gives errors of all kinds
             sys.exit(complain(*words_on(asked)))
         status = complain(
-            f"this should not have happened ({type(error).__name__}: {error}); "
+            f"internal error ({type(error).__name__}: {error}); "
             "set SHOAL_DEBUG=1 to see where, and please report it",
             70,
         )

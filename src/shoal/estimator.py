@@ -48,6 +48,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     _parameters: ClassVar[dict[str, Rule]]
+    _renamed: ClassVar[dict[str, str]] = {}
+    """What parameters are called now that manifests of older versions call something else."""
 
     # What the list of methods shows; every method says it of itself.
     name: ClassVar[str]

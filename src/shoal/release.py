@@ -333,7 +333,7 @@ def notes_of(manifest: Manifest, constant: Sequence[str] = ()) -> list[str]:
             "Any of them may help to recognise a person."
         )
     if constant:
-        notes.append(f"Constant, so without a part in the distance: {named(constant)}.")
+        notes.append(f"These columns have one value only and were not used for grouping: {named(constant)}.")
     if manifest["method"].get("interrupted"):
         notes.append("The method was interrupted: this is the best that it had found by then.")
     return notes

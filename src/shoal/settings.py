@@ -180,15 +180,17 @@ class Settings:
         show=lambda exact: "none: plain centroids" if exact else "",
     )  # fmt: skip
     digits: int | Mapping[str, int] | None = option(
-        None, Anything(), "Decimals of released numbers, -2 for hundreds. [what groups justify]", "--digits",
-        metavar="[A=]N", read=digits_read, packed=lambda asked: {"asked": asked}, later=True,
+        None, Anything(), "Decimals of released numbers, -2 for hundreds. [by the spread in groups]",
+        "--digits", metavar="[A=]N", read=digits_read, packed=lambda asked: {"asked": asked}, later=True,
         unpacked=lambda kept: kept.get("asked"),
     )  # fmt: skip
     random_state: int | None = option(
         None, Seed(), "For methods that draw random numbers.", "--seed", metavar="N", read=seed_read, label="seed",
         show=lambda seed: "" if seed is None else str(seed),
     )  # fmt: skip
-    strict: bool = option(False, Flag(), "Refuse where columns without a role leak.", "--strict", later=True)
+    strict: bool = option(
+        False, Flag(), "Stop if columns without a role could identify people.", "--strict", later=True
+    )
 
     @classmethod
     def options(cls) -> dict[str, Option]:

@@ -128,7 +128,7 @@ def span(low: Any, high: Any) -> str:
 
 
 def print_inspection(found: "Inspection", file: str, given: dict[str, Any], streamed: bool) -> None:
-    """What a table holds, and the command to go on with, with what was `given` about the file."""
+    """What a table holds, and the command to type next, with what was `given` about the file."""
     rows = [
         (
             *(c.name, c.type, span(c.low, c.high), f"more than {c.distinct}" if c.more else str(c.distinct)),
@@ -146,7 +146,10 @@ def print_inspection(found: "Inspection", file: str, given: dict[str, Any], stre
         command = suggested_command(file, found.roles(), given, min(5, found.records))
         print(f"\n  {command}{'' if streamed else ' --report safe.html'}")
     else:
-        print("No column can be a quasi-identifier yet: put quantities in the place of what people are known by.")
+        print(
+            "No column can be a quasi-identifier yet. "
+            "Replace text and dates by numbers, such as a date of birth by an age."
+        )
 
 
 def suggested_command(file: str, roles: dict[str, list[str]], given: dict[str, Any], k: int) -> str:

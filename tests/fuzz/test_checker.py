@@ -234,7 +234,7 @@ def test_a_wrong_release_with_types_is_found(tmp_path, changed, found):
 def test_a_refusal_is_one_line_and_status_2():
     check_refusal(2, "", "shoal: warning: careful\nshoal: there is no file x.csv\n")
     for status, out, err in [
-        (70, "", "shoal: this should not have happened\n"),
+        (70, "", "shoal: internal error\n"),
         (1, "", "shoal: no\n"),
         (2, "", "Traceback (most recent call last):\n"),
         (2, "", "shoal: two\nshoal: lines\n"),

@@ -233,17 +233,17 @@ def test_a_warning_names_the_columns_and_the_cure():
     figure = GivenAway(("a", "b"), 5, 100, 4, 0, 0, 0)
     assert warning_of(figure) == (
         "columns without a role are released as they are: 'a', 'b'; 0 of 100 records are unique on these columns alone "
-        "and 0 are in groups of fewer than 5; they tell the members of a group apart for whoever knows them and the "
-        "quasi-identifiers; make them quasi-identifiers (-q), drop them as identifiers (-i), or say they are "
+        "and 0 are in groups of fewer than 5; somebody who knows them and the quasi-identifiers can tell the "
+        "members of a group apart; make them quasi-identifiers (-q), drop them as identifiers (-i), or say they are "
         "confidential (-c)"
     )
     figure = GivenAway(("a",), 5, 100, 9, 3, 4, 7)
-    assert "3 of 100 records are unique on this column alone and 7 are in groups of fewer than 5; it tells" in (
+    assert "3 of 100 records are unique on this column alone and 7 are in groups of fewer than 5; somebody" in (
         warning_of(figure)
     )
     assert not GivenAway(("a",), 5, 100, 1, 0, 0, 0).gives_away
     assert refusal_of(figure).startswith(
-        "nothing is released, because columns without a role give too much away: 'a'"
+        "nothing is released, because columns without a role reveal too much: 'a'"
     )
 
 

@@ -137,7 +137,7 @@ def weighed(draw):
 @given(weighed())
 def test_weights_of_the_distortion_keep_the_sizes(sample):
     X, k, weights, _, _ = sample
-    model = PCL(k=k, weights=weights, n_starts=1, random_state=0).fit(X)
+    model = PCL(k=k, record_weights=weights, n_starts=1, random_state=0).fit(X)
     assert model.sizes_.max() - model.sizes_.min() <= 1
     assert model.sizes_.min() >= k
     assert not model.size_deviation_.any()
@@ -151,7 +151,9 @@ def test_weights_of_the_sizes_are_met_within_a_record(sample):
     """But where k records forbid it; and there are always k."""
     X, k, weights, size, cells = sample
     measures = {"distortion": weights, "size": size}
-    model = PCL(k=k, weights=measures, probabilities=np.ones(cells) / cells, n_starts=1, random_state=0).fit(X)
+    model = PCL(
+        k=k, record_weights=measures, probabilities=np.ones(cells) / cells, n_starts=1, random_state=0
+    ).fit(X)
     off, counts = model.size_deviation_, model.sizes_
     assert len(counts) == cells
     assert counts.min() >= k
@@ -167,7 +169,7 @@ def test_weights_of_the_sizes_are_met_within_a_record(sample):
 def test_equal_weights_change_nothing(weights, hierarchy):
     X = np.random.default_rng(11).normal(size=(300, 2))
     options = {"k": 7, "n_starts": 2, "noise_rounds": 5, "hierarchy": hierarchy, "random_state": 0}
-    one, two = PCL(**options).fit(X), PCL(weights=weights, **options).fit(X)
+    one, two = PCL(**options).fit(X), PCL(record_weights=weights, **options).fit(X)
     assert np.array_equal(one.labels_, two.labels_)
     assert one.history_ == two.history_
 
@@ -175,7 +177,7 @@ def test_equal_weights_change_nothing(weights, hierarchy):
 def test_whole_weights_are_records_again_and_again():
     rng = np.random.default_rng(12)
     X, times = rng.normal(size=(200, 2)), rng.integers(1, 6, 200)
-    model = PCL(k=8, weights=times, noise="none", random_state=0).fit(X)
+    model = PCL(k=8, record_weights=times, noise="none", random_state=0).fit(X)
     plain = PCL(k=8, noise="none", random_state=0).fit(X)
     many = np.repeat(X, times, axis=0)
 
@@ -192,10 +194,10 @@ def test_whole_weights_are_records_again_and_again():
 def test_the_quantizer_takes_weights_too():
     rng = np.random.default_rng(13)
     X, weights = rng.normal(size=(300, 2)), rng.lognormal(0, 1, 300)
-    model = PCL(k=15, weights=weights, n_starts=1, random_state=0).fit(X)
+    model = PCL(k=15, record_weights=weights, n_starts=1, random_state=0).fit(X)
     assert np.mean(model.quantizer_.predict(X, weights) == model.labels_) > 0.9
     measures = {"distortion": weights, "size": rng.lognormal(0, 1, 300)}
-    model = PCL(k=5, weights=measures, probabilities=[0.1] * 10, n_starts=1, random_state=0).fit(X)
+    model = PCL(k=5, record_weights=measures, probabilities=[0.1] * 10, n_starts=1, random_state=0).fit(X)
     assert np.mean(model.quantizer_.predict(X, measures) == model.labels_) > 0.7
 
 
@@ -205,7 +207,7 @@ def test_weights_with_macrocells_and_other_distortions():
     for options in ({"hierarchy": 100}, {"distortion": "euclidean"}, {"sizes": np.full(20, 3)}):
         shares = {} if "sizes" in options else {"probabilities": [0.05] * 20}
         measures = {"size": size * 60 / size.sum() if "sizes" in options else size, "distortion": size[::-1]}
-        model = PCL(k=6, weights=measures, n_starts=1, random_state=0, **options, **shares).fit(X)
+        model = PCL(k=6, record_weights=measures, n_starts=1, random_state=0, **options, **shares).fit(X)
         assert model.sizes_.min() >= 6
         assert len(model.sizes_) == 20
         assert np.abs(model.size_deviation_).max() <= measures["size"].max()
@@ -223,18 +225,24 @@ def test_an_empty_cell_may_begin_anew_at_any_record():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"weights": np.ones(19)}, "weights of the distortion have the shape"),
-        ({"weights": {"size": -np.ones(20)}}, "weights of the size must be finite and above 0"),
-        ({"weights": np.arange(1, 21), "noise": "jitter"}, "noise='jitter' is for records of equal weights"),
+        ({"record_weights": np.ones(19)}, "weights of the distortion have the shape"),
+        ({"record_weights": {"size": -np.ones(20)}}, "weights of the size must be finite and above 0"),
         (
-            {"weights": np.arange(1, 21), "cost_solver": "levenberg-marquardt"},
+            {"record_weights": np.arange(1, 21), "noise": "jitter"},
+            "noise='jitter' is for records of equal weights",
+        ),
+        (
+            {"record_weights": np.arange(1, 21), "cost_solver": "levenberg-marquardt"},
             "cost_solver='levenberg-marquardt' is for records of equal weights",
         ),
         (
-            {"weights": {"size": np.arange(1, 21)}, "sizes": [10, 10]},
+            {"record_weights": {"size": np.arange(1, 21)}, "sizes": [10, 10]},
             "sum to 210 as the size weights do, not to 20",
         ),
-        ({"weights": {"size": np.arange(1, 21)}, "probabilities": [1 / 6] * 6}, "6 cells of k=4 records are more"),
+        (
+            {"record_weights": {"size": np.arange(1, 21)}, "probabilities": [1 / 6] * 6},
+            "6 cells of k=4 records are more",
+        ),
         ({"empty": "none"}, "empty must be one of split, random"),
         ({"sizes": [5, 5]}, "sizes sum to 10, but there are 20 records"),
         ({"sizes": [2, 18]}, "a cell of 2 records is below k=4"),

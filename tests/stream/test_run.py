@@ -402,7 +402,7 @@ def test_too_little_memory_for_work_that_was_begun_keeps_it(tmp_path, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr("shoal.files.memory.free_memory", lambda: 10**6)
         patch.setattr("shoal.files.memory.resident_memory", lambda: 0, raising=False)
-        with pytest.raises(ShoalError, match="run the same command again, it goes on from here"):
+        with pytest.raises(ShoalError, match="run the same command again; it resumes here"):
             anonymize_file(path, output, k=3, blocks=2, **ROLES)
     assert folder_for(output).is_dir()
     assert anonymize_file(path, output, k=3, blocks=2, **ROLES).n_records == 100
@@ -520,7 +520,7 @@ def test_work_of_another_version_is_not_discarded_unasked(tmp_path):
     state = folder_for(output) / "state.json"
     state.write_text(json.dumps(json.loads(state.read_text()) | {"version": 0}))
     for blocks in (None, 2):
-        with pytest.raises(ShoalError, match=r"cannot go on with.*--overwrite"):
+        with pytest.raises(ShoalError, match=r"cannot resume.*--overwrite"):
             anonymize_file(path, output, k=3, blocks=blocks, **ROLES)
     assert (folder_for(output) / "done-0.json").exists()
     assert anonymize_file(path, output, k=3, overwrite=True, **ROLES).blocks == 1
@@ -592,7 +592,7 @@ def test_a_resumed_run_warns_of_all_that_the_first_one_warned_of(tmp_path, part)
 def test_unfinished_work_with_other_settings_is_an_error_unless_it_may_be_overwritten(tmp_path):
     path, output = write(people(100), tmp_path / "in.csv"), tmp_path / "out.csv"
     interrupted(path, output, k=3, blocks=2, **ROLES)
-    with pytest.raises(ShoalError, match=r"begun with other settings \(method, scaling\).*overwrite"):
+    with pytest.raises(ShoalError, match=r"started with other settings \(k, method, scaling\).*overwrite"):
         anonymize_file(path, output, k=4, blocks=2, scaling="range", **ROLES)
     assert folder_for(output).is_dir()
     assert anonymize_file(path, output, k=4, blocks=2, overwrite=True, **ROLES).verified_k >= 4

@@ -56,7 +56,7 @@ def test_work_that_cannot_be_read_stays_until_it_may_be_overwritten(tmp_path, te
     (work.folder / "state.json").write_text(text)
     (work.folder / "block-0.parquet").write_text("hours of work")
     assert Work(tmp_path / "out.csv").stage is None
-    with pytest.raises(ShoalError, match=r"cannot go on with.*\(--overwrite\)"):
+    with pytest.raises(ShoalError, match=r"cannot resume.*\(--overwrite\)"):
         Work(tmp_path / "out.csv").sweep(overwrite=False)
     with Work(tmp_path / "out.csv").locked():
         pass

@@ -20,7 +20,7 @@ FEWEST = -18
 """Rounding to the next 10**18: whole numbers beyond it need more than 64 bits."""
 
 EXACT = (
-    "exact centroids keep all digits: whoever knows all other members of a group can compute the last one; "
+    "exact centroids keep all digits: somebody who knows all other members of a group can compute the last one; "
     "leave out exact to round them"
 )
 """What is said of plain centroids."""
@@ -96,7 +96,7 @@ def digits_used(
     if wanted is not None and allowed is not None and wanted > allowed:
         warn(
             f"column {name!r} is rounded to {wanted} digits, more than the spread inside its groups justifies "
-            f"({allowed}); whoever knows all other members of a group can compute the last one more closely"
+            f"({allowed}); somebody who knows all other members of a group can compute the last one more closely"
         )
     if wanted is None and allowed is None and isinstance(numbers, Fixed):
         return {}

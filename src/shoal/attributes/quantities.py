@@ -277,9 +277,9 @@ def as_code(name: str, shown: Shown) -> Finding | None:
     if is_place(parts) and shown.values[-1] >= 100:
         return Finding(
             "place",
-            f"looks like codes of places (such as {example}): near codes are taken for near places, "
-            "and a mean may be a code that no place has",
-            "do not look up released codes, or put coordinates in their place, or drop it (-i, identifiers)",
+            f"looks like codes of places (such as {example}): Shoal takes near codes for near places, "
+            "and the mean of a group may be no real code",
+            "do not look up released codes, or use coordinates instead, or drop it (-i, identifiers)",
         )
     if is_called_code(parts):
         why = f"called {parts[-1]!r}, such as {example}"

@@ -159,7 +159,7 @@ def warning_of(figure: GivenAway) -> str:
 def refusal_of(figure: GivenAway) -> str:
     """The same for an owner who is strict."""
     return (
-        f"nothing is released, because columns without a role give too much away: {listed(figure)}; "
+        f"nothing is released, because columns without a role reveal too much: {listed(figure)}; "
         f"{said_of(figure)}; {cure_of(figure)}, or leave out strict"
     )
 
@@ -171,9 +171,9 @@ def listed(figure: GivenAway) -> str:
 
 def said_of(figure: GivenAway) -> str:
     """What columns without a role give away, alone and beside the quasi-identifiers."""
-    beside = "they tell the members of a group apart for whoever knows them and the quasi-identifiers"
+    beside = "somebody who knows them and the quasi-identifiers can tell the members of a group apart"
     if len(figure.columns) == 1:
-        beside = "it tells the members of a group apart for whoever knows it and the quasi-identifiers"
+        beside = "somebody who knows it and the quasi-identifiers can tell the members of a group apart"
     return "; ".join([*figure.says(), *([beside] if figure.groups > 1 else [])])
 
 

@@ -44,8 +44,8 @@ from shoal.quantizing.lloyd import (
     solver_for,
     swap,
 )
-from shoal.quantizing.measure import Weights, WeightsRule, weights_of
 from shoal.quantizing.quantizer import Quantizer
+from shoal.quantizing.record_weights import RecordWeights, RecordWeightsRule, record_weights_of
 from shoal.quantizing.workloads import Measure
 from shoal.steps.start import Start, StartRule, groups_of
 
@@ -119,7 +119,7 @@ class PCL(Microaggregator):
         The size of each cell, or those of the groups that `start` gives.
     probabilities : sequence of float
         The share of the records that each cell gets, in place of sizes.
-    weights : array of n, or a dictionary with "distortion", "size" or both
+    record_weights : array of n, or a dictionary with "distortion", "size" or both
         What each record counts for, all above 0; only proportions matter. An array is for the distortion, of which
         sum w d is then minimised and centroids are weighted means. Size weights measure the cells: `sizes` (which
         sum to theirs) and `probabilities` are shares of them, k still counts records. No cell is off by more than
@@ -174,11 +174,12 @@ class PCL(Microaggregator):
     cost = "an exact assignment per round, O(n) memory"
     reference = "Rebollo-Monedero et al. 2011, 2013"
 
+    _renamed: ClassVar[dict[str, str]] = {"weights": "record_weights"}
     _parameters: ClassVar[dict[str, Rule]] = {
         "k": Whole(1),
         "sizes": Maybe(Sizes()),
         "probabilities": Maybe(Probabilities()),
-        "weights": Maybe(WeightsRule()),
+        "record_weights": Maybe(RecordWeightsRule()),
         "cost_solver": OneOf(("transport", "levenberg-marquardt")),
         "distortion": DistortionRule(),
         "start": Maybe(StartRule()),
@@ -200,7 +201,7 @@ class PCL(Microaggregator):
         k: int = 5,
         sizes: Sequence[int] | Int | str | None = None,
         probabilities: Sequence[float] | Float | None = None,
-        weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
+        record_weights: ArrayLike | Mapping[str, ArrayLike] | None = None,
         cost_solver: str = "transport",
         distortion: object = "squared",
         start: Start | None = None,
@@ -219,7 +220,7 @@ class PCL(Microaggregator):
         self.k = k
         self.sizes = sizes
         self.probabilities = probabilities
-        self.weights = weights
+        self.record_weights = record_weights
         self.cost_solver = cost_solver
         self.distortion = distortion
         self.start = start
@@ -252,7 +253,7 @@ class PCL(Microaggregator):
         distortion = distortion_of(self.distortion)
         X = distortion.check(X)
         first = groups_of("mdav" if self.start is None else self.start, X, self.k, None)
-        weights = weights_of(self.weights, len(X))
+        weights = record_weights_of(self.record_weights, len(X))
         self._check_that_they_go_together(distortion, weights)
         sizes = self._sizes(len(X), first) if weights.size is None else self._wanted(weights.size, first)
         task = Task(X, sizes, np.full(len(sizes), self.k), distortion, weights)
@@ -273,7 +274,7 @@ class PCL(Microaggregator):
             progress(len(X), len(X))
         return cells.labels
 
-    def _check_that_they_go_together(self, distortion: Distortion, weights: Weights) -> None:
+    def _check_that_they_go_together(self, distortion: Distortion, weights: RecordWeights) -> None:
         plain = isinstance(distortion, Squared) and weights.equal
         whose = "squared distances" if weights.equal else "records of equal weights"
         if self.noise not in ("auto", "none") and not plain:
@@ -300,8 +301,8 @@ class PCL(Microaggregator):
         return sizes
 
     def _size_total(self) -> float:
-        assert isinstance(self.weights, Mapping)
-        return float(np.sum(self.weights["size"]))
+        assert isinstance(self.record_weights, Mapping)
+        return float(np.sum(self.record_weights["size"]))
 
     def _wanted(self, weights: Float, start: Int) -> Float:
         """The measures of the cells, in weights of the mean 1."""
@@ -439,7 +440,7 @@ class Task:
     sizes: Int | Float  # numbers of records or, with size weights, measures
     low: Int  # the least number of records of each cell
     distortion: Distortion
-    weights: Weights
+    weights: RecordWeights
 
     @property
     def measure(self) -> Measure:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import ShoalError, some
 from shoal.quantizing.distortions import Distortion, Squared, cost_chunks, distortion_of
-from shoal.quantizing.measure import weights_of
+from shoal.quantizing.record_weights import record_weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ class Quantizer:
         """
         rows = self._checked(points)
         cells = np.empty(len(rows), np.int64)
-        counts = weights_of(weights, len(rows))
+        counts = record_weights_of(weights, len(rows))
         if not counts.equal:
             w, v = (np.ones(len(rows)) if each is None else each for each in (counts.distortion, counts.size))
             for some_rows, costs in cost_chunks(self.distortion, rows, self.centroids):

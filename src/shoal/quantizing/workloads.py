@@ -15,7 +15,7 @@ from shoal.errors import ShoalError
 from shoal.quantizing.assignment import Listed, assign_within
 from shoal.quantizing.distortions import Distortion
 from shoal.quantizing.lloyd import Assign
-from shoal.quantizing.measure import Weights
+from shoal.quantizing.record_weights import RecordWeights
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -33,7 +33,7 @@ class Measure:
     holds `low` records; where one has so much too little, all that have too much hold `low`.
     """
 
-    weights: Weights
+    weights: RecordWeights
     wanted: Float
     low: Int
 

@@ -64,7 +64,7 @@ def group(
         warnings.filterwarnings("ignore", "interrupted: ", ShoalWarning)
         fitted = seeded(model, number)
         partition = grouped(fitted, space.points, progress=progress)
-    if getattr(fitted, "interrupted_", False):  # gone on with, the block must give the same bytes
+    if getattr(fitted, "interrupted_", False):  # resumed, the block must give the same bytes
         raise KeyboardInterrupt
     with target.open("wb") as file:
         np.save(file, partition.labels.astype(np.int32))

@@ -1,4 +1,4 @@
-"""From file to file: in memory where the table fits, else streamed, and gone on with after an interruption."""
+"""From file to file: in memory where the table fits, else streamed, and resumed after an interruption."""
 
 import errno
 import json
@@ -112,7 +112,7 @@ def anonymize_file(
     A table that fits into memory is read, grouped and written as `anonymize` and `Release.write` do. A larger
     one is streamed: its records are cut into blocks of neighbours that fit, each block is grouped on its own,
     and the release is written, read back and verified some records at a time. Interrupted, even killed, it
-    leaves nothing under the output's name, and the same call goes on where it stopped, to the same bytes.
+    leaves nothing under the output's name, and the same call resumes where it stopped, to the same bytes.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ class Stream:
             self._scan(work, source, passes)
         else:
             warn_of_all(work.state["warnings"])  # whoever resumes reads them too
-            again = "make memory free and run the same command again, it goes on from here"
+            again = "free some memory and run the same command again; it resumes here"
             self._check_free(work.state["records"], work.state["blocks"], again)
         give_back()
         if not work.reached("cut"):
@@ -265,7 +265,7 @@ class Stream:
         return self._write(work, source, columns, done, lost, passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Reader:
-        """The input, looked at now or earlier; earlier work is gone on with if it was the same."""
+        """The input, looked at now or earlier; earlier work is resumed if it was the same."""
         wanted = self._wanted()
         state = work.state
         if state and state["settings"] == wanted:
@@ -282,8 +282,8 @@ class Stream:
             other = f"with other settings ({', '.join(different(state['settings'], wanted))})"
         if state and not overwrite:
             raise ShoalError(
-                f"unfinished work for {self.target.name} was begun {other}; go on with those, "
-                "or discard it by asking to overwrite"
+                f"unfinished work for {self.target.name} was started {other}; use those, "
+                "or discard it by asking to overwrite (--overwrite)"
             )
         source = look(self.source, self.said, passes.begin("look"))
         self.roles.check(source.columns)
@@ -292,7 +292,7 @@ class Stream:
         return source
 
     def _wanted(self) -> dict[str, Any]:
-        """What must be the same for work to be gone on with."""
+        """What must be the same for work to be resumed."""
         wanted = {
             "input": str(self.source),
             **self.settings.as_dict(),
@@ -552,7 +552,7 @@ def disk_error(target: Path, error: OSError) -> ShoalError:
     if error.errno == errno.ENOSPC:
         return ShoalError(
             f"the disk of {target} is full: streaming needs up to twice the size of a CSV input there, and up to "
-            "four times that of a Parquet file; make room and run the same command again, it goes on from here"
+            "four times that of a Parquet file; make room and run the same command again; it resumes here"
         )
     return ShoalError(f"cannot write {target}: {error.strerror or error}")
 

@@ -1,4 +1,4 @@
-"""The folder beside the output in which unfinished work waits to be gone on with."""
+"""The folder beside the output in which unfinished work waits to be resumed."""
 
 import json
 import os
@@ -117,7 +117,7 @@ class Work:
                 self.clear()
         else:
             raise ShoalError(
-                f"{self.folder} holds unfinished work that this version cannot go on with; finish it with the "
+                f"{self.folder} holds unfinished work that this version cannot resume; finish it with the "
                 "version that began it, or discard it by asking to overwrite (--overwrite)"
             )
 
@@ -169,10 +169,10 @@ def read_whole(path: Path) -> Any:
 
 
 def unfinished(output: str | os.PathLike[str]) -> str | None:
-    """What to tell somebody whose command will go on with earlier work."""
+    """What to tell somebody whose command will resume earlier work."""
     work = Work(Path(output))
     if work.stage is None or not work.reached("scanned"):
         return None
     blocks = work.state.get("blocks", 0)
     done = sum(work.done(block) is not None for block in range(blocks))
-    return f"going on with the unfinished work in {work.folder}: {done} of {blocks} blocks are grouped"
+    return f"resuming the unfinished work in {work.folder}: {done} of {blocks} blocks are grouped"

@@ -16,7 +16,7 @@ _KINDS = "distortion", "size"
 
 
 @dataclass(frozen=True)
-class Weights:
+class RecordWeights:
     """What each record counts for; None where all count alike. The mean is 1, for only proportions matter."""
 
     distortion: Float | None = None
@@ -27,25 +27,25 @@ class Weights:
         """Whether all records count alike."""
         return self.distortion is None and self.size is None
 
-    def of(self, records: NDArray[np.int64]) -> "Weights":
+    def of(self, records: NDArray[np.int64]) -> "RecordWeights":
         """The weights of some of the records, as they are."""
-        return Weights(*(None if each is None else each[records] for each in (self.distortion, self.size)))
+        return RecordWeights(*(None if each is None else each[records] for each in (self.distortion, self.size)))
 
 
-def weights_of(given: object, n: int) -> Weights:
+def record_weights_of(given: object, n: int) -> RecordWeights:
     """The weights of n records: an array for the distortion, or a dictionary of arrays for either."""
     if given is None:
-        return Weights()
+        return RecordWeights()
     named: Mapping[Any, Any] = given if isinstance(given, Mapping) else {"distortion": given}
     unknown = [name for name in named if name not in _KINDS]
     if unknown or not named:
         raise ShoalError(f"weights name {' and '.join(_KINDS)}, not {', '.join(map(repr, unknown)) or 'nothing'}")
-    return Weights(**{name: checked(name, each, n) for name, each in named.items() if each is not None})
+    return RecordWeights(**{name: checked(name, each, n) for name, each in named.items() if each is not None})
 
 
 @dataclass(frozen=True)
-class WeightsRule:
-    """What `weights_of` takes."""
+class RecordWeightsRule:
+    """What `record_weights_of` takes."""
 
     def check(self, name: str, value: object) -> object:
         """The value; whether it fits the records is seen when the records are."""

@@ -2,18 +2,18 @@ import numpy as np
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.quantizing.measure import WeightsRule, weights_of
+from shoal.quantizing.record_weights import RecordWeightsRule, record_weights_of
 
 
 def test_an_array_is_for_the_distortion():
-    found = weights_of([1, 2, 3], 3)
+    found = record_weights_of([1, 2, 3], 3)
     assert found.distortion.tolist() == [0.5, 1.0, 1.5]
     assert found.size is None
     assert not found.equal
 
 
 def test_each_measure_by_its_name():
-    found = weights_of({"size": [1, 3], "distortion": None}, 2)
+    found = record_weights_of({"size": [1, 3], "distortion": None}, 2)
     assert found.size.tolist() == [0.5, 1.5]
     assert found.distortion is None
     assert found.of(np.array([1])).size.tolist() == [1.5]
@@ -21,7 +21,7 @@ def test_each_measure_by_its_name():
 
 @pytest.mark.parametrize("given", [None, [7.0, 7.0], {"size": [1, 1], "distortion": [3, 3]}])
 def test_equal_weights_are_none(given):
-    assert weights_of(given, 2).equal
+    assert record_weights_of(given, 2).equal
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_equal_weights_are_none(given):
 )
 def test_bad_weights_are_an_error(given, message):
     with pytest.raises(ShoalError, match=message):
-        weights_of(given, 2)
+        record_weights_of(given, 2)
 
 
 def test_a_number_is_no_weights():
     with pytest.raises(ShoalError, match="weights must be a number for each record"):
-        WeightsRule().check("weights", 3)
+        RecordWeightsRule().check("weights", 3)
