@@ -4,11 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
 	@echo "make test   lint, types, tests"
+	@echo "make nightly  the tests with other random examples every time, more of them; prints how to repeat a failure"
+	@echo "make wheel  build dist/shoal-*.whl, install it into an empty environment and make a first release with it"
+	@echo "make releases  record the releases of some two hundred tables, or compare: BEFORE=before.json make releases"
 	@echo "make kills  kill, starve and crowd 200 runs at random, a quarter of an hour; CASES and SEED say how many and which"
 	@echo "make fuzz   5000 odd files, each released right or refused, some minutes; FUZZ=20000 SEED=7 make fuzz for others"
 	@echo "make bench  measure, the short form: start-up time, MDAV on 20 000 records"
@@ -42,6 +45,17 @@ types: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --cov --cov-report=term
+
+nightly: $(VENV)/.dev
+	SHOAL_HYPOTHESIS=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+wheel: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(BIN)/python benchmarks/newcomer.py dist
+
+releases: $(VENV)/.dev
+	$(BIN)/python benchmarks/releases.py $(if $(BEFORE),compare $(BEFORE),record releases.json)
 
 CASES ?= 200
 kills: $(VENV)/.dev

@@ -10,7 +10,10 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.load_profile("shoal")
+settings.register_profile(
+    "nightly", settings.get_profile("shoal"), derandomize=False, max_examples=300, print_blob=True
+)
+settings.load_profile(os.environ.get("SHOAL_HYPOTHESIS", "shoal"))
 
 SHARED = Path(os.environ.get("SHOAL_SHARED", Path(__file__).parents[1].parent / "shared"))
 

@@ -24,12 +24,12 @@ from shoal.methods import METHODS
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FOR_ENGINEERS = ("architecture", "decisions", "lab-log", "changelog", "api")
-KINDS = {"python": "run", "console": "run", "bash": "run", "text": "shown"}
+KINDS = {"python": "run", "console": "run", "bash": "run", "text": "shown", "rooms": "shown"}
 
 
 def test_the_api_page_has_everything_that_is_offered_and_nothing_else():
-    page = (ROOT / "docs" / "api.md").read_text()
-    listed = re.findall(r"^::: shoal\.(\w+)$", page, re.MULTILINE)
+    pages = [ROOT / "docs" / "api.md", *(ROOT / "docs" / "methods").glob("*.md")]
+    listed = [name for page in pages for name in re.findall(r"^::: shoal\.(\w+)$", page.read_text(), re.MULTILINE)]
     assert sorted(listed) == sorted(shoal.__all__)
 
 
@@ -37,7 +37,7 @@ def test_every_method_has_its_page_and_its_row_in_the_readme():
     readme = (ROOT / "README.md").read_text()
     overview = (ROOT / "docs" / "methods" / "index.md").read_text()
     for name, kind in METHODS.items():
-        assert (ROOT / "docs" / "methods" / f"{name}.md").is_file()
+        assert f"::: shoal.{kind.__name__}\n" in (ROOT / "docs" / "methods" / f"{name}.md").read_text()
         assert f"[`{kind.__name__}`](docs/methods/{name}.md)" in readme
         assert f"[{kind.__name__}]({name}.md)" in overview
         assert kind.__name__ in shoal.__all__

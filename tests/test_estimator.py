@@ -1,12 +1,19 @@
+import json
 import pickle
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
+import shoal
 from shoal import MDAV
+from shoal.cli import app
 from shoal.errors import ShoalError
-from shoal.estimator import fingerprints
+from shoal.estimator import METHODS, Microaggregator, fingerprints
+from shoal.parameters import Whole
+from shoal.recipe import load_recipe
 
 
 @pytest.fixture
@@ -87,3 +94,44 @@ def test_values_whose_squares_overflow_are_an_error_that_names_the_column(X):
 
 def test_zero_has_one_fingerprint():
     assert fingerprints(np.array([[0.0, 1.0]])) == fingerprints(np.array([[-0.0, 1.0]]))
+
+
+@pytest.fixture
+def toy():
+    """A method from outside the package, taken away again."""
+
+    class InOrder(Microaggregator):
+        name = "in-order"
+        idea, cost, reference = "records as they come, k at a time", "O(n)", "none"
+        _parameters: ClassVar = {"k": Whole(1)}
+
+        def __init__(self, k=5):
+            self.k = k
+
+        def _group(self, X, progress):
+            return np.minimum(np.arange(len(X)) // self.k, len(X) // self.k - 1)
+
+    yield InOrder
+    del METHODS["in-order"]
+
+
+def test_a_new_method_is_one_class_and_can_be_used_everywhere(toy, tmp_path, capsys):
+    table = pd.DataFrame({"a": [5, 1, 4, 2, 8, 9, 3], "b": [1, 5, 2, 9, 4, 4, 1]})
+    release = shoal.anonymize(table, 3, ["a", "b"], method="in-order")
+    assert release.labels.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    release.write(tmp_path / "safe.csv")
+    recipe = load_recipe(tmp_path / "safe.csv.manifest.json")
+    assert isinstance(recipe.settings.method, toy)
+    better = shoal.Refined(k=3, start="in-order", rounds=0).fit(table)
+    assert better.sse_ <= toy(k=3).fit(table).sse_
+    assert shoal.Blocked(toy(k=3)).fit(table).n_groups_ == 2
+    app(["methods", "--json"], standalone_mode=False)
+    shown = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert shown["in-order"]["idea"] == "records as they come, k at a time"
+    assert "InOrder" not in shoal.__all__
+
+
+@pytest.mark.usefixtures("toy")
+def test_two_methods_of_one_name_are_an_error():
+    with pytest.raises(TypeError, match="Other is called 'in-order', and so is"):
+        type("Other", (Microaggregator,), {"name": "in-order"})

@@ -1,5 +1,7 @@
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -32,3 +34,11 @@ def test_no_module_hides_what_is_offered():
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
     )
+
+
+def test_type_checkers_see_every_name_that_is_offered():
+    """The names that only type checkers read: one line each in the package, as it cannot be found out by them."""
+    tree = ast.parse(Path(shoal.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    named = [alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(name for name in named if name) == sorted(shoal.__all__)

@@ -196,3 +196,47 @@ def test_a_file_is_anonymized_behind_a_bar_in_memory_and_streamed(tmp_path, monk
         target = tmp_path / f"{blocks}.csv"
         anonymize_file(tmp_path / "in.csv", target, 3, ["a", "b"], method="mdav", blocks=blocks, progress=True)
         assert what in capsys.readouterr().err
+
+
+class Recorded:
+    """What a bar is told."""
+
+    def __init__(self):
+        self.updates = []
+
+    def add_task(self, what, total):
+        return 0
+
+    def update(self, task, **news):
+        self.updates.append(news)
+
+
+@pytest.mark.parametrize("method", ["mdav", "vmdav", "imhm", "blocked", "refined"])
+def test_a_bar_is_told_the_records_that_there_are_and_ends_with_all_of_them(method):
+    recorded = Recorded()
+    anonymize(
+        TABLE,
+        3,
+        ["a", "b"],
+        method=method,
+        random_state=0 if method == "imhm" else None,
+        progress=Bar(recorded, "x"),
+    )
+    totals = {news["total"] for news in recorded.updates if "total" in news}
+    done = [news["completed"] for news in recorded.updates if "completed" in news]
+    assert totals == {len(TABLE)}
+    assert done == sorted(done)
+    assert done[-1] == len(TABLE)
+
+
+def test_the_work_of_a_stream_is_counted_in_bytes_of_its_input(tmp_path):
+    TABLE.to_csv(tmp_path / "in.csv", index=False)
+    seen = []
+    anonymize_file(
+        tmp_path / "in.csv", tmp_path / "out.csv", 3, ["a", "b"], method="mdav", blocks=2,
+        progress=lambda done, total: seen.append((done, total)),
+    )  # fmt: skip
+    size = (tmp_path / "in.csv").stat().st_size
+    assert {total for _, total in seen} == {size}
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (size, size)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shoal.quantizing.allocation import allocate as allocate
     from shoal.quantizing.quantizer import Quantizer as Quantizer
     from shoal.release import Release as Release
+    from shoal.settings import Settings as Settings
     from shoal.stream import FileRelease as FileRelease
     from shoal.stream import anonymize_file as anonymize_file
     from shoal.verification import verify as verify
@@ -57,6 +58,7 @@ _HOMES = {
     "Partition": "shoal.partition",
     "Quantizer": "shoal.quantizing.quantizer",
     "Release": "shoal.release",
+    "Settings": "shoal.settings",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
     "allocate": "shoal.quantizing.allocation",

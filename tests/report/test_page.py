@@ -132,3 +132,54 @@ def test_what_the_other_columns_give_away_is_said_as_text(tmp_path):
     assert "'<i>x</i>' determines '<q>' in every record." in text
     assert "Confidential columns were released as they are: secret." in text
     assert "i" not in {tag for tag, _ in tags}
+
+
+def test_every_column_is_drawn_and_described_from_its_own_values(people, tmp_path, monkeypatch):
+    """A page that took a column for another would look as good."""
+    release = shoal.anonymize(pd.DataFrame(people), 3, ["age", "weight"], "diagnosis", "name", method="mdav")
+    drawn = {}
+    monkeypatch.setattr(
+        "shoal.report.plots.distributions", lambda columns: drawn.update({c.name: c for c in columns}) or "<svg/>"
+    )
+    _, _, text = page_of(release, tmp_path)
+    for name in ("age", "weight"):
+        assert drawn[name].before.tolist() == pd.DataFrame(people)[name].tolist()
+        assert drawn[name].after.tolist() == release.table[name].tolist()
+        for label, function in {"mean": np.mean, "lowest": np.min, "highest": np.max}.items():
+            before, after = (
+                number(float(function(table[name]))) for table in (pd.DataFrame(people), release.table)
+            )
+            assert f"{label} {before} {after}" in re.sub(r"\s+", " ", text)
+    assert drawn["age"].before.tolist() != drawn["weight"].before.tolist()
+
+
+def test_of_many_losses_the_largest_are_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.report.page.MOST_PLOTS", 2)
+    listed = {}
+    monkeypatch.setattr(
+        "shoal.report.plots.losses",
+        lambda names, percents: listed.update(zip(names, percents, strict=True)) or "<svg/>",
+    )
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({f"c{i}": rng.normal(size=40).round(i) for i in range(5)})
+    release = shoal.anonymize(table, 4, list(table), method="mdav", attribute_weights={"c0": 50, "c3": 20})
+    _, _, text = page_of(release, tmp_path)
+    percents = {part.name: part.percent for part in release.loss.attributes}
+    largest = sorted(percents, key=percents.get, reverse=True)[:2]
+    assert list(listed) == largest
+    assert all(listed[name] == percents[name] for name in largest)
+    assert "The 2 largest of 5:" in text
+
+
+def test_the_correlations_that_are_shown_are_those_of_the_columns_named(tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=60).round(2)
+    table = pd.DataFrame({"a": a, "b": (a + rng.normal(size=60)).round(2), "c": rng.normal(size=60).round(2)})
+    release = shoal.anonymize(table, 5, ["a", "b"], "c", method="mdav")
+    seen = []
+    monkeypatch.setattr("shoal.report.plots.correlations", lambda *given: seen.append(given) or "<svg/>")
+    page_of(release, tmp_path)
+    names, before, after = seen[0]
+    assert names == ["a", "b", "c"]
+    assert np.allclose(before, table.corr())
+    assert np.allclose(after, release.table[["a", "b", "c"]].corr())
