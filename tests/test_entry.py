@@ -191,7 +191,7 @@ SLOW = """
         print("here", flush=True)
         time.sleep(60)
 
-    shoal.release.verify = slow
+    shoal.release.verify_as = slow
     """
 
 

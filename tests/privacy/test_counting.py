@@ -69,3 +69,33 @@ def test_buckets_count_as_numpy_does(tmp_path, values):
             sizes = np.concatenate(list(buckets.sizes()))
     assert sorted(sizes) == sorted(np.unique(hashes, return_counts=True)[1])
     assert list(tmp_path.iterdir()) == []
+
+
+WHOLE = [pa.int64(), pa.uint8(), pa.bool_(), pa.float16(), pa.float32(), pa.date32(), pa.time32("s")]
+WHOLE += [pa.timestamp("ns", "UTC"), pa.duration("s"), pa.decimal128(9, 2), pa.decimal256(40, 2), pa.null()]
+TEXTS = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.binary(1), pa.binary_view()]
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+@pytest.mark.parametrize("kind", WHOLE + TEXTS, ids=str)
+def test_values_of_any_type_are_told_apart_in_parts_as_in_one_piece(kind, encoded):
+    if encoded and "view" in str(kind):
+        pytest.skip("Arrow cannot decode such categories")
+    low, high = (False, True) if kind == pa.bool_() else (0, 1)
+    values = [None] * 6 if kind == pa.null() else [low, high, low, high, low, None]
+    if kind in TEXTS:
+        values = [b"a", b"b", b"a", b"b", b"a", None] if "binary" in str(kind) else [*"abaab", None]
+    column = pa.array(values, kind)
+    table = pa.table({"x": column.dictionary_encode() if encoded else column})
+    whole = k_anonymity(table, ["x"])
+    assert sorted(whole.sizes) == ([6] if kind == pa.null() else [1, 2, 3])
+    parts = [table.slice(0, 2), table.slice(2, 1), table.slice(3)]
+    assert sorted(counting.count(parts, ["x"], 6).sizes) == sorted(whole.sizes)
+
+
+def test_one_batch_is_counted_by_its_values_and_needs_no_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(counting, "hashes_of", None)
+    table = pa.table({"x": [1, 1, 2]})
+    assert sorted(counting.count([table], ["x"], 3, tmp_path / "not there").sizes) == [1, 2]
+    with pytest.raises(ShoalError, match="the table is empty"):
+        counting.count([], ["x"], 0)

@@ -80,21 +80,25 @@ class Distinct(NamedTuple):
 
 def distinct(name: str, column: pa.ChunkedArray) -> Distinct:
     """The values of a column that differ, bit for bit; missing values are one of their own."""
-    kind = column.type
-    if not pa.types.is_floating(kind):
-        column = plain(column)
-    if pa.types.is_floating(column.type):
-        floats = np.ascontiguousarray(column.to_numpy(zero_copy_only=False))
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        column = pa.chunked_array([pa.array(floats.view(f"i{floats.dtype.itemsize}"), mask=missing)])
     try:
-        encoded = pc.dictionary_encode(column, null_encoding="encode").combine_chunks()
+        encoded = pc.dictionary_encode(comparable(column), null_encoding="encode").combine_chunks()
     except pa.ArrowNotImplementedError:
-        raise ShoalError(f"column {name!r} of type {kind} cannot be a quasi-identifier") from None
+        raise ShoalError(f"column {name!r} of type {column.type} cannot be a quasi-identifier") from None
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0)
     codes = np.from_dlpack(encoded.indices)  # to_numpy would load pandas, which takes longer than a small file
     return Distinct(codes.astype(np.int64), encoded.dictionary)
+
+
+def comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same values in a type that Arrow compares bit for bit: floats as whole numbers of as many bits."""
+    if not pa.types.is_floating(column.type):
+        column = plain(column)
+    if not pa.types.is_floating(column.type):
+        return column
+    floats = np.ascontiguousarray(column.to_numpy(zero_copy_only=False))
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return pa.chunked_array([pa.array(floats.view(f"i{floats.dtype.itemsize}"), mask=missing)])
 
 
 def grouped(columns: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
