@@ -19,6 +19,7 @@ def reports_progress_without_changing_the_groups(model):
     done = [d for d, _ in calls]
     assert len(calls) > 2
     assert done == sorted(done)
+    assert {total for _, total in calls} == {3000}
     assert calls[-1] == (3000, 3000)
     assert np.array_equal(labels, model.fit(X).labels_)
 

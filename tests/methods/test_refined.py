@@ -81,18 +81,42 @@ def test_more_rounds_and_another_seed_are_another_search():
     assert not np.array_equal(one.labels_, other.labels_)
 
 
-@pytest.mark.parametrize("k", [3, 12])
-def test_it_stops_in_time(k):
+class Clock:
+    """Goes on by a hundredth of a second at every look, and takes no more looks than it should."""
+
+    def __init__(self, most):
+        self.looks, self.most = 0, most
+
+    def __call__(self):
+        self.looks += 1
+        assert self.looks <= self.most, "the deadline is ignored"
+        return self.looks / 100
+
+
+@pytest.mark.parametrize("k", [3, 12, 40])
+def test_it_stops_in_time(k, monkeypatch):
     X = np.random.default_rng(2).normal(size=(500, 3))
-    model = Refined(k=k, seconds=0.6).fit(X)
-    assert model.sse_ < MDAV(k=k).fit(X).sse_
-    assert model.history_[-1][0] < 60
+    start = MDAV(k=k).fit(X)
+    clock = Clock(most=330)
+    monkeypatch.setattr("shoal.search.deadline.monotonic", clock)
+    model = Refined(k=k, start=start.labels_, seconds=3.0, n_jobs=1).fit(X)
+    assert clock.looks > 290
+    assert model.sse_ < start.sse_
+    assert model.history_[-1][0] < 3.3
     assert not model.interrupted_
+
+
+def test_rounds_stop_in_time_too(monkeypatch):
+    X = np.random.default_rng(2).normal(size=(500, 3))
+    monkeypatch.setattr("shoal.search.deadline.monotonic", Clock(most=100))
+    model = Refined(k=3, seconds=0.5, rounds=10**6, n_jobs=1).fit(X)
+    assert model.history_[-1][0] < 1.0
 
 
 def test_without_time_the_start_is_improved_by_one_round_at_most():
     X = np.random.default_rng(2).normal(size=(500, 3))
-    assert {stage for _, _, stage in Refined(k=3, seconds=0).fit(X).history_} <= {"start", "exchanges"}
+    assert [stage for _, _, stage in Refined(k=3, seconds=0).fit(X).history_] == ["start", "exchanges"]
+    assert [stage for _, _, stage in Refined(k=3, rounds=0).fit(X).history_].count("exchanges") > 1
 
 
 def test_large_groups_begin_with_the_noisy_rounds_of_pcl_too(monkeypatch):
@@ -180,6 +204,24 @@ def test_a_start_that_is_none_is_refused():
 
 def test_scikit_learns_own_checks_pass():
     passes_scikit_learns_checks(Refined(k=3))
+
+
+@pytest.mark.parametrize(("rounds", "exchanged"), [(0, 1.0), (2, 0.3)])
+def test_progress_is_by_exchanges_and_by_rounds_and_regions(rounds, exchanged, monkeypatch):
+    monkeypatch.setattr(Refined, "_tuning", Tuning(region=300, rebuilds=2, least_rebuilds=1))
+    calls = []
+    X = np.random.default_rng(2).normal(size=(700, 3))
+    Refined(k=3, rounds=rounds, n_jobs=1).fit(X, progress=lambda *call: calls.append(call))
+    assert {total for _, total in calls} == {700}
+    regions = [0.3 + 0.7 * (number + done / 4) / 2 for number in range(rounds) for done in (1, 2, 3, 4)]
+    sweeps = [exchanged * done / 4 for done in range(1, len(calls))]
+    wanted = [min(int(700 * share), 699) for share in [*sweeps, *regions]]
+    done = [done for done, _ in calls]
+    assert done == sorted(done)
+    assert done[-1] == 700
+    assert set(done[:-1]) <= set(wanted)
+    assert set(wanted[len(sweeps) :]) <= set(done)
+    assert wanted[0] == done[0]
 
 
 def test_progress():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import naive
 from shoal import MDAV, TFRP
 from shoal.partition import sse_of
-from shoal.search.recombine import Pool, best_of
+from shoal.search.recombine import Pool, Recombination, best_of
 
 
 @settings(max_examples=15, deadline=None)
@@ -58,3 +58,20 @@ def test_a_pool_holds_each_group_once_with_its_sse():
     assert pool.groups[5:] == [(0, 3)]
     assert pool.costs.tolist() == pytest.approx([naive.group_sse(X.tolist(), group) for group in pool.groups])
     assert pool.table().toarray().sum(axis=0).tolist() == [len(group) for group in pool.groups]
+
+
+def test_the_last_partitions_stay_and_those_on_the_way_count_once():
+    X = np.repeat(np.arange(6) * 10.0, 3)[:, None] + np.tile([0.0, 0.1, 0.2], 6)[:, None]
+    good = np.repeat(np.arange(6), 3)
+    left, right = good.copy(), good.copy()
+    left[:9], right[9:] = np.roll(good[:9], 1), np.roll(good[9:], 1)
+    recombination = Recombination(X, 2)
+    assert recombination.best(left, [left], [], inf) is left
+    assert sse_of(X, recombination.best(left, [], [right], inf)) == pytest.approx(sse_of(X, good))
+    assert recombination.best(left, [], [], inf) is left
+    recombination.best(left, [right], [], inf)
+    assert sse_of(X, recombination.best(left, [], [], inf)) == pytest.approx(sse_of(X, good))
+    recombination.best(left, [left, left], [], inf)
+    assert recombination.best(left, [], [], inf) is left
+    recombination.known = [(0, 1, 2), (3, 4, 5), (6, 7, 8)]
+    assert sse_of(X, recombination.best(left, [], [], inf)) == pytest.approx(sse_of(X, good))

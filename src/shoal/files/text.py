@@ -87,7 +87,7 @@ class CsvReader(Reader):
         count, titles = 0, [t for n, t in zip(self.columns, self.layout.titles, strict=False) if n in columns]
         block = BLOCK if self.file.content is None else _HELD_BLOCK
         read = pyarrow.csv.ReadOptions(use_threads=False, block_size=block, column_names=self.columns)
-        with self.file.open() as raw, unzipped(raw) as text, self._utf8(text) as utf8:
+        with self._opened() as (raw, utf8):
             try:
                 for number, batch in enumerate(pyarrow.csv.open_csv(utf8, read, *self._options(columns)), 1):
                     table = pa.Table.from_batches([batch])
@@ -101,13 +101,27 @@ class CsvReader(Reader):
         if not count:
             raise ShoalError(f"{self.file.name} has a header but no records")
 
-    def _utf8(self, text: BinaryIO) -> BinaryIO:
-        """The text as Arrow reads it, without what stands before the header."""
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Any, Any]]:
+        """The file, and its text as Arrow reads it, without what stands before the header.
+
+        Arrow reads ahead on a thread of its own, which must not need Python's objects when the interpreter ends.
+        So it gets a file or a buffer of its own, unless a file that is not held is to be decoded on the way.
+        """
         encoding, skip = self.dialect.encoding, self.layout.skip
         alone = len(self.columns) == 1  # then a blank line is a record with nothing in it
-        if encoding.lower() in ("utf-8", "utf8") and not skip and not alone:
-            return text
-        return io.BufferedReader(Recoded(text, encoding, skip, alone), 1 << 20)
+        is_plain = encoding.lower() in ("utf-8", "utf8") and not skip and not alone
+        with ExitStack() as stack:
+            if is_plain and self.file.content is None:
+                raw = stack.enter_context(pa.OSFile(str(self.file.path)))
+                zipped = is_zipped(self.file.start)
+                yield raw, stack.enter_context(pa.CompressedInputStream(raw, "gzip")) if zipped else raw
+                return
+            opened = stack.enter_context(self.file.open())
+            text = stack.enter_context(unzipped(opened))
+            if not is_plain:
+                text = stack.enter_context(io.BufferedReader(Recoded(text, encoding, skip, alone), 1 << 20))
+            yield opened, pa.BufferReader(text.read()) if self.file.content is not None else text
 
     def _options(self, columns: list[str]) -> tuple[pyarrow.csv.ParseOptions, pyarrow.csv.ConvertOptions]:
         """How Arrow is to parse the lines, and that every value is text."""

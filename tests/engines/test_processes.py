@@ -1,0 +1,126 @@
+"""Every kind of work that Shoal hands over is pickled, runs in processes and gives what threads and one worker give."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal import MDAV, PCL, Blocked, Refined
+from shoal.bounds.search import Duals, Points
+from shoal.bounds.search import Search as PriceSearch
+from shoal.engines import using
+from shoal.engines.processes import processes
+from shoal.engines.threads import threads
+from shoal.engines.worker import run, tell
+from shoal.search.exchanges import Exchanges, halved
+
+X = np.random.default_rng(1).normal(size=(240, 3))
+
+
+def swept(n_jobs):
+    rng = np.random.default_rng(0)
+    points, labels = rng.normal(size=(900, 3)), rng.permutation(np.arange(900) // 3)
+    return Exchanges(3, n_jobs, region=300).round(points, labels, 1.0, 1).tolist()
+
+
+def cut(n_jobs):
+    return [part.tolist() for part in halved(X, 5, n_jobs)]
+
+
+def refined(n_jobs):
+    return Refined(k=40, rounds=2, n_jobs=n_jobs).fit(X).labels_.tolist()
+
+
+def by_starts(n_jobs):
+    return PCL(k=30, n_starts=3, noise_rounds=5, n_jobs=n_jobs, random_state=0).fit(X).labels_.tolist()
+
+
+def by_macrocells(n_jobs):
+    model = PCL(k=10, hierarchy=80, n_starts=1, noise_rounds=5, n_jobs=n_jobs, random_state=0)
+    return model.fit(X).labels_.tolist()
+
+
+def by_blocks(n_jobs):
+    return Blocked(MDAV(k=4), blocks=3, sweeps=0, n_jobs=n_jobs).fit(X).labels_.tolist()
+
+
+def priced(n_jobs):
+    points = Points(X[:40], 3, 5)
+    none = np.empty((0, 3), np.int64), np.empty(0)
+    search = PriceSearch(points, Duals(np.full(len(points.rows), 0.3), *none), 1e-12, n_jobs)
+    for _ in search.run():
+        pass
+    return search.lowest.tolist(), [(group.tolist(), cost) for group, cost in search.groups]
+
+
+WORK = {
+    "Sweeping": swept,
+    "Halving": cut,
+    "Annealing": refined,
+    "Starting": by_starts,
+    "Dividing": by_macrocells,
+    "Grouping": by_blocks,
+    "Looking": priced,
+}
+
+
+@cache
+def alone(name):
+    return WORK[name](1)
+
+
+@pytest.mark.parametrize("name", WORK)
+@pytest.mark.parametrize("engine", [threads, processes])
+def test_work_gives_the_same_wherever_it_runs(engine, name):
+    opened = []
+
+    def watched(work, n_jobs, messages):
+        opened.append(type(work).__name__)
+        return engine(work, n_jobs, messages)
+
+    with using(watched):
+        assert WORK[name](2) == alone(name)
+    assert name in opened
+
+
+def test_all_work_that_is_handed_over_is_tested_here():
+    """Each call of `in_order` has an instance of a class of its own module, here or assigned to `work`."""
+    found = set()
+    for file in Path(shoal.__file__).parent.rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+        imported = {
+            name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names
+        }
+        made = {
+            node.targets[0].id: node.value.func.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Name)
+            and node.value.func.id in classes | imported
+            and node.targets[0].id == "work"
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_order":
+                given = node.args[0]
+                found.add(given.func.id if isinstance(given, ast.Call) else made[given.id])
+    assert {"Sweeping", "Annealing"} < found
+    assert found <= set(WORK)
+
+
+def told(task):
+    tell(task)
+    return task + 1
+
+
+def test_processes_begin_with_their_work_and_have_a_line_if_asked():
+    workers = processes(told, 2, True)
+    with workers.executor as executor:
+        assert list(executor.map(run, [1, 2])) == [2, 3]
+        assert {workers.post.messages.get(timeout=60) for _ in range(2)} == {1, 2}
+    assert processes(told, 1, False).post.messages is None
