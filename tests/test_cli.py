@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal import cli, entry, signals
+from shoal import cli, signals
 from shoal.progress import LogLines
 
 CSV = "name,age,weight,diagnosis\nAda,31,61.5,flu\nBen,33,64.0,none\nCleo,62,80.2,gout\nDan,29,59.9,flu\nEve,65,77.7,none\n"
@@ -59,7 +59,7 @@ def test_a_table_in_and_a_verified_release_out(folder, run):
     assert run("verify safe.csv -q age,weight -k 2")[0] == 0
     status, out, _ = run("verify safe.csv -q age,weight -k 3")
     assert status == 1
-    assert "it is not: 2 records are in smaller groups" in out
+    assert "No, the file is not 3-anonymous: 2 records are in smaller groups." in out
 
 
 def test_census_loses_what_was_published(shared, folder, run):
@@ -91,7 +91,11 @@ def test_quiet_and_json(folder, run):
     assert json.loads(run("verify safe.csv -q age -k 9 --json")[1])["below"] == 5
     assert run("verify safe.csv -q age --quiet") == (0, "", "")
     assert json.loads(run("inspect people.csv --json")[1])["records"] == 5
-    assert json.loads(run("methods --json")[1])[2]["parameters"] == {"gamma": 0.2}
+    shown = {row["name"]: row for row in json.loads(run("methods --json")[1])}
+    assert shown["vmdav"]["parameters"] == {"gamma": 0.2}
+    assert [row["family"] for row in shown.values()] == sorted(
+        (row["family"] for row in shown.values()), key=("everyday", "literature", "around another method").index
+    )
 
 
 def test_options_reach_the_library(folder, run):
@@ -166,7 +170,7 @@ def test_a_recipe_repeats_a_release_to_the_same_bytes(folder, run):
     assert run("anonymize people.csv --recipe safe.csv.manifest.json -o third.csv")[0] == 0
     status, _, err = run("anonymize people.csv --recipe safe.csv.manifest.json -o other.parquet")
     assert status == 1
-    assert "differs from the recipe's" in err
+    assert "differs from the one in the recipe" in err
     status, _, err = run("anonymize -k 3 --recipe safe.csv.manifest.json -o x.csv")
     assert (status, "leave out k" in err) == (2, True)
     (folder / "people.csv").write_text(CSV.replace("31", "32"))
@@ -397,7 +401,7 @@ BAD = {
     ),
     "an unknown option": (f"anonymize people.csv -k 2 {REST} --bogus", "No such option"),
     "an unknown command": ("anonymise people.csv", "No such command"),
-    "a seed that is no number": (f"anonymize people.csv -k 2 {REST} --seed x", "Invalid value for '--seed'"),
+    "a seed that is no number": (f"anonymize people.csv -k 2 {REST} --seed x", "the seed must be a whole number"),
     "an unknown encoding": (f"anonymize people.csv -k 2 {REST} --encoding utf-9", "unknown encoding 'utf-9'"),
     "a delimiter for Parquet": (
         "anonymize empty.parquet -k 2 -q age -o out.csv --delimiter ,",
@@ -538,7 +542,7 @@ def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch):
     assert "verified on the bytes written: k = 2 (asked for 2)" in out
     assert (folder / "streamed.csv").read_bytes() == (folder / "safe.csv").read_bytes()
     status, out, _ = run(f"{GOOD} --overwrite --json")
-    assert json.loads(out)["manifest"]["records"] == 5
+    assert json.loads(out)["manifest"]["figures"]["records"]["value"] == 5
 
 
 def test_an_interrupted_stream_is_gone_on_with(folder, run, too_large, monkeypatch):
@@ -568,7 +572,7 @@ def test_the_command_that_inspect_prints_suits_a_table_of_few_records(folder, ru
 def test_a_limit_that_cannot_be_honoured_is_an_error(folder, run):
     assert run("anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o a.csv --method mdav")[0] == 0
     status, _, err = run("anonymize --recipe a.csv.manifest.json --memory 600MB -o b.csv")
-    assert (status, "in the blocks that it was made in: leave out --memory" in err) == (2, True)
+    assert (status, "the recipe fixes the number of blocks; leave out --memory" in err) == (2, True)
     status, _, err = run("verify - -q age --memory 600MB")
     assert (status, "standard input cannot be read in parts" in err) == (2, True)
 
@@ -610,7 +614,7 @@ def test_after_an_interrupt_that_was_honoured_a_fault_is_a_fault(folder, run, mo
     def fail(*_):
         raise ValueError("a fault")
 
-    monkeypatch.setattr(entry, "_asked", [])
+    monkeypatch.setattr(signals, "_asked", [])
     monkeypatch.setattr("shoal.methods.refined.Refining.anneal", interrupt)
     monkeypatch.setattr("shoal.cli.write_release", fail)
     status, _, err = run(f"{GOOD} --method refined")
@@ -618,7 +622,7 @@ def test_after_an_interrupt_that_was_honoured_a_fault_is_a_fault(folder, run, mo
 
 
 def test_asked_for_a_traceback_an_interrupt_does_not_hide_it(folder, run, monkeypatch):
-    monkeypatch.setattr(entry, "_asked", [signal.SIGINT])
+    monkeypatch.setattr(signals, "_asked", [signal.SIGINT])
     monkeypatch.setattr("shoal.cli.app", lambda **_: int("half of an import"))
     assert run("methods")[0] == 130
     monkeypatch.setenv("SHOAL_DEBUG", "1")
@@ -657,7 +661,7 @@ def test_a_certificate_is_printed_and_recorded(folder, run):
     status, out, _ = run(f"{GOOD} --certificate 1")
     assert status == 0
     manifest = json.loads((folder / "safe.csv.manifest.json").read_text())
-    assert f"certificate: {manifest['certificate']['says']}" in out
+    assert f"certificate: {manifest['figures']['certificate']['details']['says']}" in out
     status, _, err = run(f"{GOOD} --overwrite --certificate -1")
     assert status == 2
     assert "--certificate must be a number of at least 0" in err

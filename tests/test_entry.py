@@ -65,7 +65,7 @@ def test_standard_input_that_is_closed_is_said_so(folder):
 
 
 def test_a_release_to_standard_output_that_is_closed_is_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(entry, "_closed", {"stdout"})
+    monkeypatch.setattr(signals, "_closed", {"stdout"})
     with pytest.raises(ShoalError, match="standard output is closed; name a file"):
         cli.check_outputs("none.csv", "-", None, overwrite=False)
 
@@ -295,8 +295,8 @@ def restored(monkeypatch):
     handlers = {number: signal.getsignal(number) for number in (*signals.numbers(), signal.SIGALRM)}
     for name in ("stdout", "stderr", "unraisablehook", "excepthook"):
         monkeypatch.setattr(sys, name, getattr(sys, name))
-    monkeypatch.setattr(entry, "_asked", [])
-    monkeypatch.setattr(entry, "_closed", set())
+    monkeypatch.setattr(signals, "_asked", [])
+    monkeypatch.setattr(signals, "_closed", set())
     yield monkeypatch
     for number, handler in handlers.items():
         signal.signal(number, handler)

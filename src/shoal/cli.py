@@ -128,7 +128,7 @@ def anonymize(
     given = {
         **({} if k is None else {"k": whole_k(k)}),
         **{role: split(names) for role, names in roles.items() if names},
-        **({} if method is None and not parameter else {"method": method or "auto"}),
+        **({} if method is None and not parameter else {"method": "auto" if method is None else method}),
         **settings,
     }
     expected: Recipe | None = None

@@ -205,7 +205,11 @@ def check_printed(name: str, original: pa.ChunkedArray, values: list[str]) -> No
 
 def check_untouched(case: Case, originals: pa.Table | None, manifest: dict[str, Any]) -> None:
     """What the manifest says about records that are alone on columns left as they are, counted anew."""
-    said = manifest.get("untouched", {})
+    said = {
+        name.removeprefix("untouched_"): figure["details"]
+        for name, figure in manifest["figures"].items()
+        if name.startswith("untouched_")
+    }
     for role, name in (("other", "others"), ("confidential", "confidential")):
         columns = [
             column.texts if originals is None else list(map(repr, originals.column(number).to_pylist()))
@@ -215,7 +219,8 @@ def check_untouched(case: Case, originals: pa.Table | None, manifest: dict[str, 
         counts = Counter(zip(*columns, strict=True))
         alone = sum(count == 1 for count in counts.values())
         below = sum(count for count in counts.values() if count < case.k)
-        if name in said and columns:
+        if columns:
+            demand(name in said, f"nothing is said about the columns that are {name}")
             stated = said[name]["unique"], said[name]["records_below_k"]
             demand(stated == (alone, below), f"{name}: {stated} unique and below k, and counted {(alone, below)}")
         if name == "others" and "--strict" in case.extras:

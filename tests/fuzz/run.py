@@ -64,7 +64,7 @@ def arguments(case: Case) -> list[str]:
         if setting in case.settings:
             made += [flag, str(case.settings[setting])]
     for name, weight in case.settings.get("attribute_weights", {}).items():
-        made += ["--weight", f"{name}={weight}"]
+        made += ["--attribute-weight", f"{name}={weight}"]
     made += ["--exact"] if case.settings.get("exact") else []
     return made + dialect_arguments(case) + case.extras
 

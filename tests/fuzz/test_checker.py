@@ -59,7 +59,12 @@ def written(folder, columns, k=2, **news):
     case = Case("by hand", "people.csv", b"", table(), k, "safe.csv")
     lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
     dialect = {"delimiter": ",", "quote": '"', "encoding": "utf-8", "decimal": "."}
-    manifest = {"information_loss": loss_of(released()), "groups": 3} | news
+    loss, alone = news.pop("information_loss", loss_of(released())), {"unique": 4, "records_below_k": 4}
+    figures = {"information_loss": {"value": loss}, "groups": {"value": 3}}
+    left = news.pop("untouched", {"confidential": alone, "others": alone})
+    manifest = {
+        "figures": figures | {f"untouched_{name}": {"details": said} for name, said in left.items()}
+    } | news
     manifest["output"] = {"dialect": dialect, "verified_k": 2}
     path = folder / "safe.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -172,6 +177,8 @@ def test_records_that_are_alone_on_untouched_columns_are_counted_anew(tmp_path):
     check_release(*written(tmp_path, released(), untouched={"confidential": figure}))
     with pytest.raises(WrongError, match="confidential: \\(3, 4\\) unique and below k, and counted \\(4, 4\\)"):
         check_release(*written(tmp_path, released(), untouched={"confidential": figure | {"unique": 3}}))
+    with pytest.raises(WrongError, match="nothing is said about the columns that are confidential"):
+        check_release(*written(tmp_path, released(), untouched={}))
 
 
 def test_a_strict_release_whose_other_columns_tell_records_apart_is_found(tmp_path):
@@ -199,7 +206,17 @@ def typed(folder, **changed):
     pyarrow.parquet.write_table(whole, folder / "people.parquet")
     pyarrow.parquet.write_table(right, folder / "safe.parquet")
     (folder / "safe.parquet.manifest.json").write_text(
-        json.dumps({"information_loss": 100 * 4 / 40, "groups": 2, "output": {"verified_k": 2}})
+        json.dumps(
+            {
+                "figures": {
+                    "information_loss": {"value": 100 * 4 / 40},
+                    "groups": {"value": 2},
+                    "untouched_others": {"details": {"unique": 4, "records_below_k": 4}},
+                    "untouched_confidential": {"details": {"unique": 0, "records_below_k": 0}},
+                },
+                "output": {"verified_k": 2},
+            }
+        )
     )
     roles = ["identifier", "quasi", "other", "confidential"]
     columns = [Column(n, role, array=whole[n]) for n, role in zip(whole.column_names, roles, strict=True)]

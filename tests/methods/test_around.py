@@ -17,9 +17,9 @@ from shoal import (
     ShoalError,
     UnivariateOptimal,
 )
-from shoal.manifest import described, method_described
+from shoal.catalogue import described, method_described
 from shoal.methods import METHODS
-from shoal.pipeline import give_seed
+from shoal.settings import give_seed
 from shoal.wrapper import Wrapper
 
 WRAPPERS = {

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 
 from samples import points
 from shoal import MDAV, Auto, Blocked, Optimal, Refined, ShoalError, UnivariateOptimal, anonymize
-from shoal.manifest import load_recipe
 from shoal.methods.auto import choose
+from shoal.pipeline import released
+from shoal.recipe import load_recipe
 
 
 @settings(max_examples=25)
@@ -95,5 +96,5 @@ def test_the_manifest_says_what_was_chosen_and_why_and_repeats_it(tmp_path):
     assert "1 round of annealing" in method["reason"]
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(release.manifest))
-    again = anonymize(table, **load_recipe(path).arguments)
+    again = released(table, load_recipe(path).settings)
     assert np.array_equal(again.labels, release.labels)
