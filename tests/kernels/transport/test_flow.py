@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import naive
-from shoal.kernels import transport as module
+from shoal.kernels.transport import flow as module
 from shoal.kernels.transport.flow import transport
 
 
