@@ -66,9 +66,11 @@ def test_the_proof_finds_the_optimum_of_larger_tables_from_a_bad_start(seed, n, 
 
 @pytest.mark.parametrize("block", range(3))
 def test_hundreds_of_small_tables_are_solved_as_brute_force_solves_them(block):
+    bad_start = {"_SWEEPS": 0, "_LARGEST": 0, "_HALVE": 0, "_ANY_K": 0}
     for seed in range(100 * block, 100 * block + 100):
         X, k = small_table(seed)
-        is_optimal(Optimal(k=k).fit(X), X, naive.optimum_by_subsets(X, k))
+        with mock.patch.multiple(optimal, **(bad_start if seed % 3 else {"_SWEEPS": 20})):
+            is_optimal(Optimal(k=k).fit(X), X, naive.optimum_by_subsets(X, k))
 
 
 @pytest.mark.parametrize("k", [2, 5, 8])

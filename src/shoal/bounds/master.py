@@ -23,6 +23,9 @@ _STEPS = 80
 _RIDGE = 1e-13
 _SPARSE = 1500  # above so many rows the matrix may be better kept sparse
 _SHORT = 0.99  # of the way to the border that a step goes
+_LEFT_OVER = (
+    0.005  # part of the records, beyond groups of k, from which the number of groups is a limit of its own
+)
 _USED = 1e-3  # how much of a group counts as used
 _VIOLATION = 0.02  # and by how much a cut has to be broken
 _CUTS_AT_ONCE = 250
@@ -200,13 +203,13 @@ def master(
     """The table of the linear program, its right side and its costs.
 
     cover says how many records of each point (rows) each group (columns) holds. Below come the cuts, for the
-    groups that hold two or more of the three points, then the number of groups where it is not limited by their
-    sizes anyway. low and high are the ranges of the prices.
+    groups that hold two or more of the three points, then the number of groups where their sizes do not
+    limit it anyway or almost. low and high are the ranges of the prices.
     """
     from scipy.sparse import block_array, csc_array, csr_array, eye_array, vstack
 
     n, groups = cover.shape
-    most = [points.most_groups] if points.n % points.k else []
+    most = [points.most_groups] if points.n % points.k > _LEFT_OVER * points.n else []
     limited = vstack([concerned(cover, cuts), csr_array(np.ones((len(most), groups)))])
     ends = [eye_array(n), -eye_array(n)]
     blocks = [[cover, *ends, None], [limited, None, None, eye_array(limited.shape[0])]]

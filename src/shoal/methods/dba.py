@@ -12,7 +12,7 @@ Reference: J.-L. Lin, T.-H. Wen, J.-C. Hsieh and P.-C. Chang, Density-based micr
 disclosure control, Expert Systems with Applications 37 (2010) 3256-3263.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.tfrp import dissolve
 from shoal.parameters import Rule, Whole
+from shoal.steps.neighbourhoods import Neighbourhoods
 from shoal.steps.peeling import Peeling
 from shoal.steps.splitting import split
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-_BATCH = 20_000  # records searched for between two looks at the clock
 
 
 class DBA(Microaggregator):
@@ -107,48 +106,32 @@ def density_groups(X: Float, k: int, sparse: int, phases: int, progress: Progres
     return split(X, dissolve(X, labels, progress), k, progress) if phases == 2 else labels
 
 
-class Densities:
-    """The densities of the free records, as long as the tree stands, and the groups formed by them."""
+class Densities(Neighbourhoods):
+    """The SSE of each neighbourhood, or its negative: the lowest is next."""
 
     def __init__(self, sign: float) -> None:
+        super().__init__()
         self._sign = sign
-        self._tree: object = None
 
-    def __call__(self, peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
-        """Form up to `most` groups; returns (free records, next label)."""
-        from shoal.kernels.single.density import density_steps
+    def make_room(self, tree: Any) -> None:
+        """A key for each slot, the best slot of each leaf and node."""
+        self._keys, self._best = np.full(len(tree.rows), np.inf), np.empty(len(tree.parent), np.int64)
 
-        if self._tree is not peeling.tree:
-            self._look_at(peeling)
-        return density_steps(
-            peeling.X,
-            peeling.tree,
-            self._watch,
-            peeling.sums,
-            self._own,
-            peeling.labels,
-            peeling.free,
-            peeling.label,
-            peeling.k,
-            min(most, max(1, _BATCH // peeling.k)),
-            self._sign,
-            self._keys,
-            self._best,
-        )
-
-    def _look_at(self, peeling: Peeling) -> None:
-        from shoal.kernels.search_tree.watch import new_watch
-        from shoal.kernels.single.density import fill_keys, rank
-        from shoal.kernels.sums.exact import zero_like
+    def look_at(self, peeling: Peeling, first: int, last: int) -> None:
+        """The keys of some slots."""
+        from shoal.kernels.single.density import fill_keys
 
         tree, k = peeling.tree, peeling.k
-        self._watch, self._own = new_watch(tree), zero_like(peeling.sums)
-        slots = len(tree.rows)
-        self._keys, self._best = np.full(slots, np.inf), np.empty(len(tree.parent), np.int64)
-        batch = max(1, _BATCH // k)
-        for first in range(0, slots, batch):
-            last = min(first + batch, slots)
-            fill_keys(peeling.X, tree, self._watch, self._own, k, self._sign, first, last, self._keys)
-            peeling.report()
+        fill_keys(peeling.X, tree, self.watch, self.own, k, self._sign, first, last, self._keys)
+
+    def rank(self, tree: Any) -> None:
+        """The best slots."""
+        from shoal.kernels.single.density import rank
+
         rank(tree, self._keys, self._best)
-        self._tree = tree
+
+    def form(self, *state: Any) -> tuple[int, int]:
+        """Groups around the slots with the lowest keys."""
+        from shoal.kernels.single.density import density_steps
+
+        return density_steps(*(*state, self._sign, self._keys, self._best))

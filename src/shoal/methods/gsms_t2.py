@@ -13,7 +13,7 @@ Reference: C. Panagiotakis and G. Tziritas, Successive group selection for micro
 1191-1195.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.tfrp import dissolve
 from shoal.parameters import Rule, Whole
+from shoal.steps.neighbourhoods import Neighbourhoods
 from shoal.steps.peeling import Peeling
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-
-_BATCH = 20_000  # records searched for between two looks at the clock
 
 
 class GSMST2(Microaggregator):
@@ -66,46 +65,28 @@ class GSMST2(Microaggregator):
         return dissolve(X, labels, progress) if self.phases == 2 else labels
 
 
-class Candidates:
-    """The centroids of the candidates, as long as the tree stands, and the groups chosen by them."""
+class Candidates(Neighbourhoods):
+    """The centroid of each neighbourhood: the farthest from the mean of the free records is next."""
 
-    def __init__(self) -> None:
-        self._tree: object = None
+    def make_room(self, tree: Any) -> None:
+        """A centroid for each slot, a box for each leaf and node."""
+        self._centres = np.empty(tree.rows.shape)
+        self._boxes = np.empty((len(tree.parent), 2, tree.rows.shape[1]))
 
-    def __call__(self, peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
-        """Form up to `most` groups; returns (free records, next label)."""
+    def look_at(self, peeling: Peeling, first: int, last: int) -> None:
+        """The centroids of some slots."""
+        from shoal.kernels.single.selection import fill_centres
+
+        fill_centres(peeling.X, peeling.tree, self.watch, self.own, peeling.k, first, last, self._centres)
+
+    def rank(self, tree: Any) -> None:
+        """The boxes around the centroids."""
+        from shoal.kernels.single.selection import fit_all_boxes
+
+        fit_all_boxes(tree, self._centres, self._boxes)
+
+    def form(self, *state: Any) -> tuple[int, int]:
+        """Groups around the slots with the farthest centroids."""
         from shoal.kernels.single.selection import selection_steps
 
-        if self._tree is not peeling.tree:
-            self._look_at(peeling)
-        return selection_steps(
-            peeling.X,
-            peeling.tree,
-            self._watch,
-            peeling.sums,
-            self._own,
-            peeling.labels,
-            peeling.free,
-            peeling.label,
-            peeling.k,
-            min(most, max(1, _BATCH // peeling.k)),
-            self._centres,
-            self._boxes,
-        )
-
-    def _look_at(self, peeling: Peeling) -> None:
-        from shoal.kernels.search_tree.watch import new_watch
-        from shoal.kernels.single.selection import fill_centres, fit_all_boxes
-        from shoal.kernels.sums.exact import zero_like
-
-        tree, k = peeling.tree, peeling.k
-        self._watch, self._own = new_watch(tree), zero_like(peeling.sums)
-        slots, m = tree.rows.shape
-        self._centres, self._boxes = np.empty((slots, m)), np.empty((len(tree.parent), 2, m))
-        batch = max(1, _BATCH // k)
-        for first in range(0, slots, batch):
-            last = min(first + batch, slots)
-            fill_centres(peeling.X, tree, self._watch, self._own, k, first, last, self._centres)
-            peeling.report()
-        fit_all_boxes(tree, self._centres, self._boxes)
-        self._tree = tree
+        return selection_steps(*(*state, self._centres, self._boxes))

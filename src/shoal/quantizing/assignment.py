@@ -117,8 +117,7 @@ def checked_sizes(sizes: ArrayLike, cells: int, name: str) -> Int:
 def assign_within(costs: Costs, low: Int, high: Int, prices: Float | None = None) -> tuple[Int, Float]:
     """The same with sizes within limits: a cell below `high` has no cost above 0, one above `low` none below 0."""
     from shoal.kernels.transport.arcs import call_records, price_out_rows
-    from shoal.kernels.transport.crowds import settle_crowds
-    from shoal.kernels.transport.flow import settle, solve_on_arcs
+    from shoal.kernels.transport.flow import solve_on_arcs
 
     n, cells = len(costs.points), len(costs.centres)
 
@@ -149,7 +148,7 @@ def assign_within(costs: Costs, low: Int, high: Int, prices: Float | None = None
     crowded = n > _CROWD * cells and cells <= _CROWD_CELLS and n * known < 1 << 30
     if crowded and prices is None and n >= _SAMPLED * _SAMPLED:
         prices = sampled_prices(costs, low, high)
-    return solve_on_arcs(n, low, high, prices, fill, look_further, settle_crowds if crowded else settle, known)
+    return solve_on_arcs(n, low, high, prices, fill, look_further, known, crowded)
 
 
 def sampled_prices(costs: Costs, low: Int, high: Int) -> Float:

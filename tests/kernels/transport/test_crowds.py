@@ -1,4 +1,4 @@
-"""`settle_crowds` against `settle` and brute force; both promise the same."""
+"""`settle` with heaps against `settle` without and brute force; both promise the same."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from shoal.kernels.transport.crowds import settle_crowds
 from shoal.kernels.transport.flow import settle
 
 
@@ -29,23 +28,23 @@ def problems(draw, most_records, most_groups):
     return costs, arcs, low, high, price
 
 
-def solved(settled, costs, arcs, low, high, price):
+def solved(crowded, costs, arcs, low, high, price):
     n = len(costs)
     prices, labels, paid = price.copy(), np.empty(n, np.int64), np.empty(n)
     used = np.full(n, arcs.shape[1], np.int32)
     room = np.concatenate([arcs, np.full_like(arcs, -7)], axis=1)  # unused room at the end of each row
     on_arcs = np.take_along_axis(costs, arcs.astype(np.int64), axis=1)
     on_arcs = np.concatenate([on_arcs, np.full_like(on_arcs, -1e9)], axis=1)
-    possible = settled(room, on_arcs, used, low, high, prices, labels, paid)
+    possible = settle(room, on_arcs, used, low, high, prices, labels, paid, crowded)
     return possible, labels, paid, prices
 
 
 @settings(max_examples=300)
 @given(problems(most_records=40, most_groups=8))
-def test_it_finds_what_settle_finds(problem):
+def test_heaps_find_what_lists_find(problem):
     costs, arcs, low, high, _ = problem
-    expected, _, least, _ = solved(settle, *problem)
-    possible, labels, paid, prices = solved(settle_crowds, *problem)
+    expected, _, least, _ = solved(False, *problem)
+    possible, labels, paid, prices = solved(True, *problem)
     assert possible == expected
     if not possible:
         return
@@ -63,10 +62,10 @@ def test_it_finds_what_settle_finds(problem):
 
 @settings(max_examples=100)
 @given(problems(most_records=7, most_groups=3))
-def test_it_finds_the_cheapest_of_all(problem):
+def test_heaps_find_the_cheapest_of_all(problem):
     costs, _, low, high, price = problem
     arcs = np.tile(np.arange(costs.shape[1], dtype=np.int32), (len(costs), 1))
-    possible, _, paid, _ = solved(settle_crowds, costs, arcs, low, high, price)
+    possible, _, paid, _ = solved(True, costs, arcs, low, high, price)
     assert possible
     assert paid.sum() == pytest.approx(naive.cheapest_assignment(costs.tolist(), low.tolist(), high.tolist()))
 
@@ -76,7 +75,7 @@ def test_many_records_move_through_the_heaps():
     costs = rng.random((3000, 6)) + np.arange(6)  # all want the first groups
     arcs = np.tile(np.arange(6, dtype=np.int32), (3000, 1))
     sizes = np.full(6, 500)
-    _, labels, paid, prices = solved(settle_crowds, costs, arcs, sizes, sizes, np.zeros(7))
+    _, labels, paid, prices = solved(True, costs, arcs, sizes, sizes, np.zeros(7))
     assert np.bincount(labels).tolist() == sizes.tolist()
     dual = (costs + prices[:-1]).min(axis=1).sum() - (sizes * prices[:-1]).sum()
     assert paid.sum() == pytest.approx(dual, rel=1e-12)

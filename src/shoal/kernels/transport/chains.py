@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.transport.blocks import BLOCK, Nearest, Plan, measure, sift
-from shoal.kernels.transport.flow import enter, leave, relax, take_nearest
+from shoal.kernels.transport.paths import begin, enter, forget, leave, new_ways, relax, visit
 
 _KEPT = 128  # neighbours of a cell to which the cheapest move is kept
 
@@ -258,26 +258,19 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
         if arcs.flow[a] > 0:
             enter(a, arcs.cells[a], head, after, before)
             lower_roof(arcs, a, roof, holder)
-    distance = np.full(cells, np.inf)
-    final = np.zeros(cells, np.bool_)
-    origin, via = np.empty(cells, np.int64), np.empty(cells, np.int64)
-    heap, place = np.empty(cells, np.int64), np.empty(cells, np.int64)
-    visited = np.empty(cells, np.int64)
+    ways = new_ways(cells)
+    distance, final, origin, via = ways.distance, ways.final, ways.origin, ways.via
     short[:] = False
     width = min(cells, _KEPT)
     to_cell, by_arc = np.empty((cells, width), np.int64), np.empty((cells, width), np.int64)
     moves = Moves(np.full(cells, -1), to_cell, np.empty((cells, width)), by_arc, np.full(cells, -1))
     for source in range(cells):
         while surplus[source] > 0:
-            count, target, size = 0, -1, 1
-            distance[source] = 0.0
-            heap[0], place[source] = source, 0
+            target, count, size = -1, 0, begin(ways, source)
             horizon, reached = np.inf, np.inf
             while size > 0:
-                node = int(take_nearest(heap, place, distance, size))
+                node = visit(ways, size, count)
                 size -= 1
-                final[node] = True
-                visited[count] = node
                 count += 1
                 if distance[node] > horizon:
                     reached = distance[node]
@@ -292,7 +285,7 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                     to = int(moves.to[node, i])
                     if not final[to]:
                         new = distance[node] + max(moves.key[node, i] + prices[to] - prices[node], 0.0)
-                        size = relax(to, new, node, moves.arc[node, i], distance, origin, via, heap, place, size)
+                        size = relax(ways, to, new, node, moves.arc[node, i], size)
                 a = int(head[node]) if moves.known[node] < 0 else -1
                 while a >= 0:
                     here = arcs.costs[a] + prices[node]
@@ -301,7 +294,7 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                         to = int(arcs.cells[b])
                         if not final[to]:
                             new = distance[node] + max(arcs.costs[b] + prices[to] - here, 0.0)
-                            size = relax(to, new, node, a, distance, origin, via, heap, place, size)
+                            size = relax(ways, to, new, node, a, size)
                     a = after[a]
             amount = surplus[source]
             if target >= 0:
@@ -325,15 +318,12 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                         move(arcs, origin[node], node, key, amount, moves, roof, holder, head, after, before)
                     node = origin[node]
             for i in range(count):
-                node = visited[i]
+                node = ways.visited[i]
                 if target >= 0:
                     prices[node] += reached - distance[node]
                 elif distance[node] + roof[node] - prices[node] < reached:
                     short[holder[node]] = True
-                distance[node] = np.inf
-                final[node] = False
-            for i in range(size):
-                distance[heap[i]] = np.inf
+            forget(ways, size, count)
             if target < 0:
                 break
             surplus[source] -= amount

@@ -13,95 +13,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.compiled import Array, folded, inner, kernel
 from shoal.kernels.search_tree.heap import sort_heap
 from shoal.kernels.search_tree.tree import Tree, build_tree, k_nearest
 from shoal.kernels.sums.exact import squared_distance
+from shoal.kernels.transport.crowds import join_crowd, leave_crowd, new_crowds, quit_crowd
+from shoal.kernels.transport.paths import Ways, begin, enter, forget, leave, new_ways, relax, visit
 
 _ARCS = 12  # nearest centres that a record may go to at first
 _FEW = 1 << 18  # records times groups up to which all distances are faster than a tree
 _PUSHES = 2  # times that a group may push out what is too much, on average
-
-
-@inner
-def lift(node: int, heap: Array, place: Array, distance: Array) -> None:
-    """Move a node of the heap (the nearest on top) up to where its distance belongs."""
-    at = np.int64(place[node])
-    while at > 0:
-        parent = (at - 1) >> 1
-        if distance[heap[parent]] <= distance[node]:
-            break
-        heap[at] = heap[parent]
-        place[heap[at]] = at
-        at = parent
-    heap[at] = node
-    place[node] = at
-
-
-@inner
-def take_nearest(heap: Array, place: Array, distance: Array, size: int) -> int:
-    """Take the nearest of `size` nodes out of the heap and return it."""
-    nearest, node = heap[0], heap[size - 1]
-    at = 0
-    while 2 * at + 1 < size - 1:
-        child = 2 * at + 1
-        if child + 1 < size - 1 and distance[heap[child + 1]] < distance[heap[child]]:
-            child += 1
-        if distance[heap[child]] >= distance[node]:
-            break
-        heap[at] = heap[child]
-        place[heap[at]] = at
-        at = child
-    heap[at] = node
-    place[node] = at
-    return nearest
-
-
-@inner
-def leave(record: int, group: int, head: Array, after: Array, before: Array) -> None:
-    """Take a record out of its group's list."""
-    if before[record] >= 0:
-        after[before[record]] = after[record]
-    else:
-        head[group] = after[record]
-    if after[record] >= 0:
-        before[after[record]] = before[record]
-
-
-@inner
-def enter(record: int, group: int, head: Array, after: Array, before: Array) -> None:
-    """Put a record at the head of a group's list."""
-    after[record] = head[group]
-    before[record] = -1
-    if head[group] >= 0:
-        before[head[group]] = record
-    head[group] = record
-
-
-@inner
-def relax(
-    to: int,
-    new: float,
-    node: int,
-    record: int,
-    distance: Array,
-    origin: Array,
-    via: Array,
-    heap: Array,
-    place: Array,
-    size: int,
-) -> int:
-    """A way of length `new` to a node, by moving the record there from `node`; returns the size of the heap."""
-    if not new < distance[to]:
-        return size
-    if distance[to] == np.inf:
-        place[to] = size
-        size += 1
-    distance[to] = new
-    origin[to] = node
-    via[to] = record
-    lift(to, heap, place, distance)
-    return size
 
 
 @inner
@@ -150,41 +71,42 @@ def weigh(labels: Array, low: Array, high: Array, price: Array) -> tuple[Array, 
     return surplus, held
 
 
-@inner
-def leave_pool(
-    reach: float,
-    held: Array,
-    low: Array,
-    price: Array,
-    final: Array,
-    distance: Array,
-    origin: Array,
-    via: Array,
-    heap: Array,
-    place: Array,
-    size: int,
-) -> int:
+@folded
+def leave_pool(ways: Ways, held: Array, low: Array, price: Array, size: int) -> int:
     """The ways from the pool to any group that may keep one less; returns the size of the heap."""
     pool = low.size
     for to in range(pool):
-        if held[to] > low[to] and not final[to]:
-            new = reach + max(price[to] - price[pool], 0.0)
-            size = relax(to, new, pool, -1, distance, origin, via, heap, place, size)
+        if held[to] > low[to] and not ways.final[to]:
+            new = ways.distance[pool] + max(price[to] - price[pool], 0.0)
+            size = relax(ways, to, new, pool, -1, size)
+    return size
+
+
+@folded
+def leave_group(
+    ways: Ways, node: int, arcs: Array, costs: Array, used: Array, price: Array, paid: Array, head: Array,
+    after: Array, size: int,
+) -> int:  # fmt: skip
+    """The ways from a group to others, by any of its records; returns the size of the heap."""
+    record = head[node]
+    while record >= 0:
+        here = paid[record] + price[node]
+        for a in range(used[record]):
+            to = int(arcs[record, a])
+            if not ways.final[to]:
+                new = ways.distance[node] + max(costs[record, a] + price[to] - here, 0.0)
+                size = relax(ways, to, new, node, record, size)
+        record = after[record]
     return size
 
 
 @inner
-def raise_prices(
-    target: int, visited: Array, count: int, heap: Array, size: int, price: Array, distance: Array, final: Array
-) -> None:
+def raise_prices(ways: Ways, target: int, price: Array, size: int, count: int) -> None:
     """The prices after a chain was found: all of it costs nothing more; clears the search for the next one."""
-    reach = distance[target]
+    reach = ways.distance[target]
     for i in range(count):
-        price[visited[i]] += reach - distance[visited[i]]
-        distance[visited[i]] = np.inf
-        final[visited[i]] = False
-    for i in range(size):
-        distance[heap[i]] = np.inf
+        price[ways.visited[i]] += reach - ways.distance[ways.visited[i]]
+    forget(ways, size, count)
 
 
 @inner
@@ -258,76 +180,72 @@ def push_out(
 
 @kernel
 def settle(
-    arcs: Array, costs: Array, used: Array, low: Array, high: Array, price: Array, labels: Array, paid: Array
-) -> bool:
+    arcs: Array, costs: Array, used: Array, low: Array, high: Array, price: Array, labels: Array, paid: Array,
+    crowded: bool,
+) -> bool:  # fmt: skip
     """Solve on the given arcs: record x may go to arcs[x, a] at costs[x, a] for a < used[x].
 
     Starts from the prices (one for each group, then the pool's) and leaves the final ones, the labels and what
-    each record pays; False if the arcs cannot fill every group to its least size.
+    each record pays; False if the arcs cannot fill every group to its least size. `crowded` says that groups have
+    so many records that the way out of each is better kept in heaps; see `crowds`.
     """
     n, groups = used.size, low.size
     pool = groups
     head = np.full(groups, -1, np.int32)
     after, before = np.empty(n, np.int32), np.empty(n, np.int32)
+    crowds = new_crowds(arcs.size if crowded else 0, groups if crowded else 0)
     sit_down(arcs, costs, used, price, labels, paid, head, after, before)
-    if (low == high).all():
+    if crowded:
+        for x in range(n):
+            join_crowd(crowds, x, labels[x], arcs, costs, used, paid)
+    elif (low == high).all():
         push_out(arcs, costs, used, high, price, labels, paid, head, after, before)
     surplus, held = weigh(labels, low, high, price)
-    distance = np.full(groups + 1, np.inf)
-    final = np.zeros(groups + 1, np.bool_)
-    origin, via = np.empty(groups + 1, np.int64), np.empty(groups + 1, np.int64)
-    heap, place = np.empty(groups + 1, np.int64), np.empty(groups + 1, np.int64)
-    visited = np.empty(groups + 1, np.int64)
+    ways = new_ways(groups + 1)
     for source in range(groups + 1):
         while surplus[source] > 0:
             # The cheapest chain of moves from the source to a node where something is missing.
-            count, target = 0, -1
-            distance[source] = 0.0
-            heap[0], place[source] = source, 0
-            size = 1
+            target, count, size = -1, 0, begin(ways, source)
             while size > 0:
-                node = int(take_nearest(heap, place, distance, size))
+                node = visit(ways, size, count)
                 size -= 1
-                final[node] = True
-                visited[count] = node
                 count += 1
-                reach = distance[node]
                 if surplus[node] < 0:
                     target = node
                     break
                 if node == pool:
-                    size = leave_pool(reach, held, low, price, final, distance, origin, via, heap, place, size)
+                    size = leave_pool(ways, held, low, price, size)
                     continue
-                if held[node] < high[node] and not final[pool]:  # it may keep one more
-                    new = reach + max(price[pool] - price[node], 0.0)
-                    size = relax(pool, new, node, -1, distance, origin, via, heap, place, size)
-                record = head[node]
-                while record >= 0:
-                    here = paid[record] + price[node]
-                    for a in range(used[record]):
-                        to = int(arcs[record, a])
-                        if not final[to]:
-                            new = reach + max(costs[record, a] + price[to] - here, 0.0)
-                            size = relax(to, new, node, record, distance, origin, via, heap, place, size)
-                    record = after[record]
+                if held[node] < high[node] and not ways.final[pool]:  # it may keep one more
+                    new = ways.distance[node] + max(price[pool] - price[node], 0.0)
+                    size = relax(ways, pool, new, node, -1, size)
+                if crowded:
+                    size = leave_crowd(crowds, ways, node, arcs.shape[1], costs, price, paid, size)
+                else:
+                    size = leave_group(ways, node, arcs, costs, used, price, paid, head, after, size)
             if target < 0:
                 return False
-            raise_prices(target, visited, count, heap, size, price, distance, final)
+            raise_prices(ways, target, price, size, count)
             node = int(target)
             while node != source:
-                back = int(origin[node])
+                back = int(ways.origin[node])
                 if back == pool:
                     held[node] -= 1
                 elif node == pool:
                     held[back] += 1
                 else:
-                    record = via[node]
+                    record = ways.via[node]
+                    if crowded:
+                        quit_crowd(crowds, record, back, arcs, used)
                     for a in range(used[record]):
                         if arcs[record, a] == node:
                             paid[record] = costs[record, a]
-                    leave(record, back, head, after, before)
-                    enter(record, node, head, after, before)
                     labels[record] = node
+                    if crowded:
+                        join_crowd(crowds, record, node, arcs, costs, used, paid)
+                    else:
+                        leave(record, back, head, after, before)
+                        enter(record, node, head, after, before)
                 node = back
             surplus[source] -= 1
             surplus[target] += 1
@@ -486,7 +404,7 @@ def transport(
     def look_further(nearest: int, arcs: Array, costs: Array, used: Array, *solution: Array) -> int:
         return price_out(rows, centres, squared, nearest, arcs, costs, used, *solution)
 
-    return solve_on_arcs(n, low, high, price, fill, look_further, settle, min(groups, _ARCS))
+    return solve_on_arcs(n, low, high, price, fill, look_further, min(groups, _ARCS), False)
 
 
 def solve_on_arcs(
@@ -496,8 +414,8 @@ def solve_on_arcs(
     price: Array | None,
     fill: Callable[..., None],
     look_further: Callable[..., int],
-    settled: Callable[..., bool],
     nearest: int,
+    crowded: bool,
 ) -> tuple[Array, Array]:
     """Solve on few arcs and look for better ones, until there are none: then the result holds for all arcs.
 
@@ -515,7 +433,7 @@ def solve_on_arcs(
         arcs, costs = np.empty((n, min(groups, 2 * nearest)), np.int32), np.empty((n, min(groups, 2 * nearest)))
         used = np.full(n, nearest, np.int32)
         fill(nearest, arcs, costs, used)
-        while settled(arcs, costs, used, low, high, prices, labels, paid):
+        while settle(arcs, costs, used, low, high, prices, labels, paid, crowded):
             if not look_further(nearest, arcs, costs, used, prices, labels, paid):
                 return labels, prices[:-1] - prices[-1]
             if used.max() == arcs.shape[1]:

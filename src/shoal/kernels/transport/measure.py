@@ -7,7 +7,7 @@ the records that cannot be divided; moves and swaps of records put right what is
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
-from shoal.kernels.transport.flow import enter, leave
+from shoal.kernels.transport.paths import enter, leave
 
 LEAST = 1e-12  # a change gains at least this share of everything, so that rounding cannot go in circles
 _PASSES = 100
