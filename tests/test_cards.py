@@ -72,7 +72,7 @@ def test_the_card_of_a_release_holds_no_value_of_the_table(release):
 
 def test_a_release_that_was_written_says_that_its_bytes_were_verified(release, tmp_path):
     found = release.write(tmp_path / "safe.csv")
-    assert "Release: safe.csv k = 3 verified on the bytes of the file" in text_of(release)
+    assert "Release: safe.csv k = 3 verified on the bytes written" in text_of(release)
     assert "Verification: " in text_of(found)
     assert "k = 3 the smallest group 7 records 2 groups" in text_of(found)
 
@@ -82,7 +82,7 @@ def test_a_release_in_a_file_has_a_card(table, tmp_path):
     with pytest.warns(shoal.ShoalWarning, match="without a role"):
         release = shoal.anonymize_file(tmp_path / "in.csv", tmp_path / "safe.csv", 3, ["pay", "<b>age"])
     text = text_of(release)
-    assert "Release: safe.csv k = 3 verified on the bytes of the file; asked for 3 7 records 2 groups" in text
+    assert "Release: safe.csv k = 3 verified on the bytes written; asked for 3 7 records 2 groups" in text
     assert "Auto (" in text
     assert "Columns without a role are released as they are: note." in text
 

@@ -78,3 +78,54 @@ def test_what_cannot_be_honoured_is_an_error():
         grouped(MDAV(k=3), X, strata=np.array([0] * 6 + [1] * 2))
     with pytest.raises(ShoalError, match="leave record_weights out"):
         grouped(MDAV(k=3), X, record_weights=np.ones(8))
+
+
+def test_strata_may_have_any_numbers_and_errors_name_them():
+    X = np.arange(8.0)[:, None]
+    found = grouped(MDAV(k=2), X, strata=np.array([3, 3, 3, 3, 7, 7, 7, 7]))
+    assert found.n_groups == 4
+    with pytest.raises(
+        ShoalError, match="every group must have 2 different values, and not even stratum 7 together have"
+    ):
+        grouped(
+            MDAV(k=2), X, strata=np.array([3, 3, 3, 3, 7, 7, 7, 7]), constraints=[Different(list("ababcccc"), 2)]
+        )
+
+
+def test_constraints_know_records_by_their_numbers_in_the_whole_table():
+    seen = []
+
+    class Watching(Different):
+        def holds(self, records):
+            seen.extend(records.tolist())
+            return True
+
+    grouped(MDAV(k=2), np.arange(6.0)[:, None], rows=np.arange(100, 106), constraints=[Watching([], 0)])
+    assert sorted(set(seen)) == list(range(100, 106))
+
+
+def test_many_groups_are_joined_in_little_time():
+    """Each group is looked at once and once more for every group that it takes in, whatever their number."""
+    looks = []
+
+    class Counted(Different):
+        def holds(self, records):
+            looks.append(len(records))
+            return super().holds(records)
+
+    rng = np.random.default_rng(0)
+    X, values = rng.normal(size=(2000, 2)), rng.integers(0, 2, 2000)
+    found = grouped(MDAV(k=2), X, constraints=[Counted(values, 2)])
+    assert found.n_groups > 200
+    assert len(looks) < 4 * MDAV(k=2).fit(X).n_groups_
+
+
+def test_an_interruption_in_any_stratum_is_noted():
+    class Interrupted(MDAV):
+        def _group(self, X, progress):
+            self.interrupted_ = len(X) == 4
+            return super()._group(X, progress)
+
+    model = Interrupted(k=2)
+    grouped(model, np.arange(9.0)[:, None], strata=np.array([0] * 4 + [1] * 5))
+    assert model.interrupted_

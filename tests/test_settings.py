@@ -2,6 +2,7 @@ import dataclasses
 import inspect
 import json
 import re
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,10 @@ import shoal
 from shoal.catalogue import described
 from shoal.cli import app
 from shoal.errors import ShoalError
+from shoal.files import Said
 from shoal.options import Group, collected_settings, settings_option, takes
 from shoal.parameters import Flag
-from shoal.settings import Options, Settings, digits_read, option, seed_read, weights_read
+from shoal.settings import FileOptions, Options, Settings, digits_read, option, seed_read, weights_read
 
 TABLE = pd.DataFrame({"a": np.arange(12) ** 2 % 11, "b": np.arange(12)[::-1] ** 2 % 17})
 
@@ -48,8 +50,10 @@ def test_attribute_weights_and_seeds_are_read_from_text():
 def test_every_option_can_be_given_in_python_and_is_typed():
     """One list for people who type their code, one for the settings themselves: they name the same options."""
     assert list(Options.__annotations__) == ["method", *Settings.options()]
-    for function in (shoal.anonymize, shoal.anonymize_file):
-        assert any(each.kind is each.VAR_KEYWORD for each in inspect.signature(function).parameters.values())
+    assert set(FileOptions.__annotations__) == {"method", *Settings.options(), *Said.names_of()}
+    for function, options in ((shoal.anonymize, Options), (shoal.anonymize_file, FileOptions)):
+        last = list(inspect.signature(function).parameters.values())[-1]
+        assert last.annotation == Unpack[options]
 
 
 def test_every_option_stands_on_the_command_line_with_its_flag_and_its_help():

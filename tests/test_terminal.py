@@ -8,7 +8,7 @@ import pandas as pd
 
 from shoal import anonymize
 from shoal.errors import ShoalWarning
-from shoal.measures import InformationLoss, Known, figures_of, listed
+from shoal.measures import InformationLoss, Known, by_name, figures_of
 from shoal.progress import Bar
 from shoal.terminal import (
     collected_warnings,
@@ -39,7 +39,7 @@ def test_a_proof_tells_how_far_it_is(monkeypatch, capsys):
 
 def test_a_result_says_how_many_blocks_there_were(capsys):
     known = Known(3, 9, 3, (3, 3), "MDAV, 2 blocks", InformationLoss(()), {})
-    print_result({"figures": listed(figures_of(known)), "method": {"name": "MDAV"}}, "-")
+    print_result({"figures": by_name(figures_of(known)), "method": {"name": "MDAV"}}, "-")
     assert "9 records in 3 groups of 3 (MDAV, 2 blocks)" in capsys.readouterr().out
 
 

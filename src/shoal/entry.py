@@ -28,16 +28,15 @@ def main() -> "NoReturn":
 
 
 def leave(status: int) -> "NoReturn":
-    """All is said and done: nothing disturbs the end of the interpreter.
+    """All is said and done, and on the disk: nothing disturbs the end of the process.
 
-    After a signal there is no such end: it would wait for threads, and may forget the status.
+    The interpreter's own end would wait for threads, may forget the status after a signal, and takes away what
+    threads of libraries still hold, which aborts some of them.
     """
     import signal
 
     for number in numbers():
         signal.signal(number, signal.SIG_IGN)
-    if status > 128:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(status)
-    sys.exit(status)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)

@@ -10,12 +10,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal.errors import ShoalError
 from shoal.estimator import Microaggregator
 from shoal.parameters import Progress
-from shoal.partition import Partition, means_of
+from shoal.partition import Partition
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -35,6 +34,7 @@ def grouped(
     model: Microaggregator,
     points: Float,
     *,
+    rows: Int | None = None,
     strata: Int | None = None,
     record_weights: Float | None = None,
     constraints: Sequence[Constraint] = (),
@@ -44,53 +44,66 @@ def grouped(
 
     Parameters
     ----------
-    model : the method, whose k is that of the groups; fitted afterwards, unless there are strata
+    model : the method, whose k is that of the groups; fitted afterwards, to the last stratum if there are several
     points : array of shape (n, m)
-    strata : the part of the table that each record belongs to, numbered from 0; no group has records of two
+    rows : the numbers of the records in the whole table, by which constraints know them; from 0 on where not given
+    strata : the part of the table that each record belongs to, by number; no group has records of two
     record_weights : how many people each record stands for
     constraints : what every group must satisfy; a group that does not is joined with the nearest one
     progress : called now and then with (records grouped so far, records in all)
     """
     if record_weights is not None:
         raise ShoalError("records cannot have weights yet; leave record_weights out")
+    rows = np.arange(len(points)) if rows is None else rows
     if strata is None:
         partition = model.fit(points, progress=progress).partition_
-        return joined(points, partition, constraints, np.arange(len(points))) if constraints else partition
-    labels, groups = np.empty(len(points), np.int64), 0
-    for stratum in range(int(strata.max()) + 1):
-        own = np.flatnonzero(strata == stratum)
+        return joined(points, partition, constraints, rows, "all records")
+    labels, groups, done = np.empty(len(points), np.int64), 0, 0
+    interrupted = False
+    for stratum in np.unique(strata):
+        own, called = np.flatnonzero(strata == stratum), f"stratum {stratum}"
         if len(own) < model.k:
-            few = f"stratum {stratum} has {len(own)} records, fewer than k={model.k}"
-            raise ShoalError(f"{few}; join it with another")
-        part = clone(model).fit(points[own]).partition_
-        part = joined(points[own], part, constraints, own) if constraints else part
+            raise ShoalError(f"{called} has {len(own)} records, fewer than k={model.k}; join it with another")
+        part = joined(points[own], model.fit(points[own]).partition_, constraints, rows[own], called)
+        interrupted |= getattr(model, "interrupted_", False)
         labels[own] = part.labels + groups
-        groups += part.n_groups
+        groups, done = groups + part.n_groups, done + len(own)
         if progress is not None:
-            progress(int((strata <= stratum).sum()), len(points))
+            progress(done, len(points))
+    if interrupted:
+        model.interrupted_ = True
     return Partition(points, labels, model.k)
 
 
-def joined(points: Float, partition: Partition, constraints: Sequence[Constraint], rows: Int) -> Partition:
-    """The partition in which every group satisfies the constraints; `rows` are the numbers of the records.
+def joined(
+    points: Float, partition: Partition, constraints: Sequence[Constraint], rows: Int, called: str
+) -> Partition:
+    """The partition in which every group satisfies the constraints; the records have these numbers and this name.
 
     The first group that does not is joined with the group whose centroid is nearest, again and again.
     """
-    labels = partition.labels.copy()
-    group = 0
-    while group <= labels.max():
-        own = rows[labels == group]
-        broken = next((each for each in constraints if not each.holds(own)), None)
-        if broken is None:
-            group += 1
-            continue
-        if labels.max() == 0:
-            raise ShoalError(f"every group must have {broken}, and not even all records together have")
-        centroids = means_of(points, labels)
-        distances = ((centroids - centroids[group]) ** 2).sum(axis=1)
-        distances[group] = np.inf
-        nearest = int(distances.argmin())
-        labels[labels == group] = nearest
-        labels[labels > group] -= 1
-        group = min(group, nearest - (nearest > group))
+    members = np.split(np.argsort(partition.labels, kind="stable"), np.cumsum(partition.sizes)[:-1])
+    centroids = partition.centroids.copy()
+    waiting = [group for group in range(len(members)) if broken_by(rows[members[group]], constraints)]
+    if not waiting:
+        return partition
+    there = np.ones(len(members), bool)
+    for group in waiting:
+        while there[group] and (broken := broken_by(rows[members[group]], constraints)):
+            if there.sum() == 1:
+                raise ShoalError(f"every group must have {broken}, and not even {called} together have")
+            distances = np.where(there, ((centroids - centroids[group]) ** 2).sum(axis=1), np.inf)
+            distances[group] = np.inf
+            nearest = int(distances.argmin())
+            there[nearest] = False
+            members[group] = np.concatenate([members[group], members[nearest]])
+            centroids[group] = points[members[group]].mean(axis=0)
+    labels = np.empty(len(points), np.int64)
+    for number, group in enumerate(np.flatnonzero(there).tolist()):
+        labels[members[group]] = number
     return Partition(points, labels, partition.k)
+
+
+def broken_by(records: Int, constraints: Sequence[Constraint]) -> Constraint | None:
+    """The first constraint that a group does not satisfy, if there is one."""
+    return next((each for each in constraints if not each.holds(records)), None)

@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from shoal.files import Dialect, Format
-from shoal.measures import Figure, listed
+from shoal.files import Dialect, Format, format_of
+from shoal.measures import Figure, by_name
+from shoal.privacy import Anonymity
 from shoal.settings import Settings
 from shoal.table import Table, arrow_column, type_name
 from shoal.version import __version__
@@ -30,7 +32,7 @@ def manifest_of(
     asked = settings.as_dict()
     asked["digits"]["used"] = digits
     asked["roles"]["others"] = list(others)
-    return {"shoal": __version__, **asked, "figures": listed(figures), "input": came_from, "output": None}
+    return {"shoal": __version__, **asked, "figures": by_name(figures), "input": came_from, "output": None}
 
 
 def input_of(table: Table) -> Manifest:
@@ -59,3 +61,14 @@ def hash_of_values(table: Table) -> str:
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # Arrow has no type for it
             digest.update(repr(column.to_list()).encode("utf-8", "backslashreplace"))
     return digest.hexdigest()
+
+
+def output_of(target: Path, sha256: str, counted: Anonymity, dialect: Dialect | None) -> Manifest:
+    """The file that was written, and what was counted on its bytes."""
+    return {
+        "name": target.name,
+        "format": format_of(target).name,
+        "sha256": sha256,
+        "records": counted.n_records,
+        "verified_k": counted.k,
+    } | ({"dialect": asdict(dialect)} if dialect else {})

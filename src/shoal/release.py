@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from pathlib import Path
@@ -25,8 +25,8 @@ from shoal.files.atomic import check_target, naming, together
 from shoal.files.sidecar import manifest_path
 from shoal.files.spelling import number_pattern
 from shoal.files.target import write_texts
-from shoal.manifest import Manifest
-from shoal.measures import Figure, InformationLoss, listed, verified
+from shoal.manifest import Manifest, output_of
+from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.settings import Settings
@@ -36,11 +36,14 @@ from shoal.verification import Verification, verify_as
 
 Int = NDArray[np.int64]
 
+WRITTEN = "the bytes written"
+"""Where k is counted when a release is written."""
+
 MOST_BARS = 12  # quasi-identifiers whose loss is drawn on a card
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
+class Release(Figured):
     """A k-anonymous table and all that is known about it.
 
     Attributes
@@ -74,15 +77,13 @@ class Release:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         output = self.manifest["output"]
-        k = output["verified_k"] if output else self.verified_k
-        found = verified(k, self.partition.k, "the bytes of the file" if output else "the released table")
         steps = [
             ("release.table", "is the table to hand on"),
             ('release.write("safe.csv")', "writes it and verifies the bytes"),
             ('release.report("report.html")', "is for the owner of the table: it shows original data"),
         ]
         title = f"Release{': ' + output['name'] if output else ''}"
-        return card_of(title, [found, *self.figures], self.manifest, self.loss, steps, self.space.constant)
+        return card_of(title, self.shown_figures, self.manifest, self.loss, steps, self.space.constant)
 
     @property
     def labels(self) -> Int:
@@ -94,16 +95,6 @@ class Release:
         """100 * SSE / SST of the values as released, on the scaled quasi-identifiers."""
         return self.loss.percent
 
-    @property
-    def utility(self) -> dict[str, Figure]:
-        """What the release is still good for."""
-        return {figure.name: figure for figure in self.figures if figure.topic == "utility"}
-
-    @property
-    def risk(self) -> dict[str, Figure]:
-        """What the release gives away."""
-        return {figure.name: figure for figure in self.figures if figure.topic == "risk"}
-
     @cached_property
     def table(self) -> Any:
         """The released table, of the kind that came in."""
@@ -114,6 +105,13 @@ class Release:
         """The smallest group of the released table, counted on its values."""
         names = self.original.roles.quasi_identifiers
         return k_anonymity(arrow_of(framed(self._released()).select(*names)), names).k
+
+    @property
+    def shown_figures(self) -> tuple[Figure, ...]:
+        """All figures, the k that was counted first: on the bytes, or on the table where nothing is written."""
+        counted = {figure.name: figure for figure in self.figures}.get("verified_k")
+        first = counted or verified(self.verified_k, self.partition.k, "the released table")
+        return first, *(figure for figure in self.figures if figure.name != first.name)
 
     def _released(self) -> Any:
         """Made anew for each use: whoever changes `table` changes their copy."""
@@ -143,24 +141,24 @@ class Release:
         with together([*pages, manifest_path(target), target], overwrite) as (*drawn, described, temporary):
             dialect = self._write_to(temporary, target)
             verification = self._verified(temporary, target, dialect)
-            output = {
-                "name": target.name,
-                "format": format_of(target).name,
-                "sha256": hashlib.sha256(temporary.read_bytes()).hexdigest(),
-                "records": verification.n_records,
-                "verified_k": verification.k,
-            } | ({"dialect": asdict(dialect)} if dialect else {})
-            counted = verified(verification.k, self.partition.k, "the bytes written")
-            figures = (*(figure for figure in self.figures if figure.name != counted.name), counted)
-            manifest = self.manifest | {"figures": listed(figures), "output": output}
+            sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
+            output = output_of(target, sha256, verification.anonymity, dialect)
+            figures = replaced(self.figures, verified(verification.k, self.partition.k, WRITTEN))
+            manifest = self.manifest | {"figures": by_name(figures), "output": output}
             whole = replace(self, figures=figures, manifest=manifest)
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
             with naming(manifest_path(target)):
                 described.write_text(text + "\n", encoding="utf-8")
             for page, draft in zip(pages, drawn, strict=True):
                 whole._draw(draft, page)
-        self.manifest.update(figures=manifest["figures"], output=output)
+        self._know(figures)
+        self.manifest["output"] = output
         return verification
+
+    def _know(self, figures: tuple[Figure, ...]) -> None:
+        """What was found out about the release after it was made."""
+        object.__setattr__(self, "figures", figures)
+        self.manifest["figures"] = by_name(figures)
 
     def certificate(
         self, seconds: float = 10.0, *, n_jobs: int = 1, progress: Callable[[LowerBound], None] | None = None
@@ -171,9 +169,7 @@ class Release:
         stands in the manifest, if it is written after that.
         """
         proven = certify(self.space.points, self.partition, seconds, n_jobs=n_jobs, progress=progress)
-        figure = certified(proven)
-        object.__setattr__(self, "figures", (*(f for f in self.figures if f.name != figure.name), figure))
-        self.manifest["figures"][figure.name] = figure.as_dict()
+        self._know(replaced(self.figures, certified(proven)))
         return proven
 
     def report(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
@@ -312,12 +308,13 @@ def card_of(
 ) -> str:
     """What a notebook shows of a release: figures and names of columns, and no value of the table."""
     method = manifest["method"]
-    chosen = f" ({method['chosen']['name']})" if "chosen" in method else ""
+    made = method["name"] + (f" ({method['chosen']['name']})" if "chosen" in method else "")
+    public = [figure for figure in figures if figure.eyes == "public"]
     parts = [(part.name, part.percent) for part in loss.attributes]
     largest = parts if len(parts) <= MOST_BARS else sorted(parts, key=lambda part: -part[1])[:MOST_BARS]
     return Card(
         title,
-        [*((each.shown, each.label) for each in figures if each.shown), (method["name"] + chosen, "method")],
+        [*((each.shown, each.label) for each in public if each.shown), (made, "method")],
         largest,
         notes=notes_of(manifest, constant),
         steps=steps,

@@ -15,7 +15,7 @@ from shoal.errors import ShoalError, nearest_name, some
 from shoal.parameters import AGGREGATES, SCALINGS, Aggregate, Flag, Names, OneOf, Rule, Scaling, Seed, Whole
 
 if TYPE_CHECKING:  # the command line reads the options before anything heavy is loaded
-    from shoal.attributes.digits import Digits
+    from shoal.attributes import Digits
     from shoal.estimator import Microaggregator
     from shoal.table import Roles
 
@@ -31,6 +31,19 @@ class Options(TypedDict, total=False):
     digits: "Digits"
     random_state: int | None
     strict: bool
+
+
+class FileOptions(Options, total=False):
+    """The same with what can be said about a CSV file: see `anonymize_file`."""
+
+    delimiter: str | None
+    quote: str | None
+    encoding: str | None
+    decimal: str | None
+    thousands: str | None
+    header: bool | None
+    names: Sequence[str] | None
+    number_names: bool | None
 
 
 @dataclass(frozen=True)
@@ -77,8 +90,8 @@ class Option:
     """and back."""
     before: str = ""
     """What older versions call it."""
-    later: bool = False
-    """Whether manifests of older versions may not have it."""
+    required: bool = False
+    """Whether a manifest without it is none; those of older versions lack what came later."""
 
 
 def option(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any:  # noqa: A002
@@ -165,32 +178,32 @@ class Settings:
     method: "Microaggregator"
     scaling: Scaling = option(
         "zscore", OneOf(SCALINGS), "zscore, range, robust or none. [zscore]", "--scaling", metavar="NAME",
-        label="scaling",
+        label="scaling", required=True,
     )  # fmt: skip
     attribute_weights: Mapping[str, float] = option(
         {}, AttributeWeights(), "How much a quasi-identifier counts; repeat for more.", "--attribute-weight",
-        metavar="A=2", read=weights_read, label="attribute weights", before="weights",
+        metavar="A=2", read=weights_read, label="attribute weights", before="weights", required=True,
         show=lambda weights: ", ".join(f"{name} × {weight:g}" for name, weight in weights.items()),
     )  # fmt: skip
     aggregate: Aggregate = option(
-        "mean", OneOf(AGGREGATES), "mean or median. [mean]", "--aggregate", metavar="NAME", label="common value"
-    )
+        "mean", OneOf(AGGREGATES), "mean or median. [mean]", "--aggregate", metavar="NAME", label="common value",
+        required=True,
+    )  # fmt: skip
     exact: bool = option(
-        False, Flag(), "Release plain centroids, not rounded.", "--exact", label="rounding",
+        False, Flag(), "Release plain centroids, not rounded.", "--exact", label="rounding", required=True,
         show=lambda exact: "none: plain centroids" if exact else "",
     )  # fmt: skip
     digits: int | Mapping[str, int] | None = option(
         None, Anything(), "Decimals of released numbers, -2 for hundreds. [by the spread in groups]",
-        "--digits", metavar="[A=]N", read=digits_read, packed=lambda asked: {"asked": asked}, later=True,
+        "--digits", metavar="[A=]N", read=digits_read, packed=lambda asked: {"asked": asked},
         unpacked=lambda kept: kept.get("asked"),
     )  # fmt: skip
     random_state: int | None = option(
         None, Seed(), "For methods that draw random numbers.", "--seed", metavar="N", read=seed_read, label="seed",
+        required=True,
         show=lambda seed: "" if seed is None else str(seed),
     )  # fmt: skip
-    strict: bool = option(
-        False, Flag(), "Stop if columns without a role could identify people.", "--strict", later=True
-    )
+    strict: bool = option(False, Flag(), "Stop if columns without a role could identify people.", "--strict")
 
     @classmethod
     def options(cls) -> dict[str, Option]:
@@ -275,7 +288,7 @@ class Settings:
         asked = {}
         for name, each in cls.options().items():
             key = each.before if each.before in given else name
-            if key in given or not each.later:
+            if key in given or each.required:
                 asked[name] = each.unpacked(given[key])
         roles = {role: given["roles"][role] for role in ("quasi_identifiers", "confidential", "identifiers")}
         return cls.of(method=model, **roles, **asked)

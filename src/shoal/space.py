@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes import Asked, Attribute, CommonValues, Squares, kind_of
+from shoal.attributes import Attribute, CommonValues, Digits, Squares, kind_of
 from shoal.errors import ShoalError, for_each, nearest_name
 from shoal.parameters import Aggregate, Scaling
 from shoal.partition import Partition
@@ -89,7 +89,7 @@ def digits_of(
     squares: Mapping[str, list[Squares]],
     records: int,
     k: int,
-    asked: Asked,
+    asked: Digits,
 ) -> dict[str, int | None]:
     """The digits of each quasi-identifier that has some to round; `squares` come from one block or more."""
     used: dict[str, int | None] = {}

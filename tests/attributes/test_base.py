@@ -107,6 +107,8 @@ class KeptTown(Kept):
 
 
 class TownGathering(Gathering):
+    kind = "town"
+
     def __init__(self, name):
         self.name, self.seen = name, {}
 
@@ -206,3 +208,32 @@ def test_a_column_of_text_that_no_kind_takes_is_an_error_that_names_it(table):
     with pytest.raises(shoal.ShoalError, match="column 'town' holds text"):
         shoal.anonymize(table, 3, ["age", "town"], "ill")
     assert kind_of(Column("town", Table.of(table, Roles.of("age")).frame["town"])) is KINDS["numeric"]
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.usefixtures("towns")
+def test_a_stream_finds_another_kind_than_its_first_records_show(tmp_path, table, monkeypatch):
+    """Of the first records all codes are numbers; a later one shows that they are not."""
+    monkeypatch.setattr(TownKind, "takes", lambda self, column: "Caen" in set(values_of(column)))
+    monkeypatch.setattr("shoal.files.batches.GROUP", 10)
+    monkeypatch.setattr("shoal.files.batches.batch_of", lambda columns: 10)
+    codes = ["1", "2"] * 29 + ["2", "Caen"]
+    path = tmp_path / "in.csv"
+    table.assign(town=codes).to_csv(path, index=False)
+    asked = {"k": 3, "quasi_identifiers": ["age", "town"], "confidential": "ill", "method": "mdav"}
+    shoal.anonymize(path, **asked).write(tmp_path / "whole.csv")
+    shoal.anonymize_file(path, tmp_path / "streamed.csv", blocks=1, **asked)
+    assert (tmp_path / "streamed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.usefixtures("towns")
+def test_digits_of_what_has_none_are_an_error_and_not_ignored(table):
+    with pytest.raises(shoal.ShoalError, match="column 'town' holds no numbers, so it has no digits"):
+        shoal.anonymize(table, 3, ["age", "town"], "ill", digits={"town": 1})
+    shoal.anonymize(table, 3, ["age", "town"], "ill", method="mdav", digits=0)
+
+
+def test_work_of_a_kind_that_is_not_loaded_is_an_error_that_says_so():
+    with pytest.raises(shoal.ShoalError, match="columns of the kind 'town' are not known"):
+        kept_from({"kind": "town", "name": "x"})

@@ -108,7 +108,10 @@ def test_all_work_that_is_handed_over_is_tested_here():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_order":
                 given = node.args[0]
-                found.add(given.func.id if isinstance(given, ast.Call) else made[given.id])
+                if isinstance(given, ast.Attribute):  # self.looking is a Looking
+                    found.add(given.attr.title())
+                else:
+                    found.add(given.func.id if isinstance(given, ast.Call) else made[given.id])
     assert {"Sweeping", "Annealing"} < found
     assert found <= set(WORK)
 

@@ -1,4 +1,5 @@
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -145,3 +146,14 @@ def test_a_change_in_a_kernel_that_is_called_is_compiled_although_the_caller_has
 def test_a_file_that_is_not_there_has_a_stamp_too(tmp_path):
     assert stamp_of(tmp_path / "nothing.py") == stamp_of(tmp_path / "nobody.py")
     assert content_of(tmp_path / "nothing.py") == b""
+
+
+def test_kernels_import_names_from_files_of_kernels_and_nothing_else_of_shoal(tmp_path):
+    """Another way to write it would not be seen, and an old copy of what it imports would stay."""
+    for file in Path(room.__file__).parent.rglob("*.py"):
+        for line in re.findall(r"^\s*(?:from|import) shoal.*$", file.read_text(), re.MULTILINE):
+            assert re.match(r"\s*from shoal\.(errors|kernels(\.\w+)+) import ", line), f"{file}: {line}"
+        files_behind(file)
+    (tmp_path / "odd.py").write_text("from shoal.kernels.sums import exact\n")
+    with pytest.raises(ImportError, match=r"imports sums, which is no file of kernels"):
+        files_behind(tmp_path / "odd.py")

@@ -44,7 +44,7 @@ def test_the_report_says_what_was_done(release, tmp_path):
     assert sum(tag == "svg" for tag, _ in tags) == 4
     release.write(tmp_path / "safe.csv")
     _, _, text = page_of(release, tmp_path)
-    assert "verified on the bytes of the file; asked for 3" in text
+    assert "verified on the bytes written; asked for 3" in text
     assert release.manifest["output"]["sha256"] in text
 
 

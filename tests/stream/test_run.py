@@ -851,8 +851,8 @@ def test_what_columns_give_away_is_the_same_as_in_memory(tmp_path, small_parts, 
     assert {name: found.manifest["figures"][name] for name in expected if "untouched" in name} == {
         name: figure for name, figure in expected.items() if "untouched" in name
     }
-    assert "'school' determines 'degree' in every record" in expected["others"]["says"]
-    assert "total = wages + rent in every record" in expected["confidential"]["says"]
+    assert "'school' determines 'degree' in every record" in expected["untouched_others"]["details"]["says"]
+    assert "total = wages + rent in every record" in expected["untouched_confidential"]["details"]["says"]
 
 
 def test_a_strict_stream_ends_before_the_grouping_and_leaves_nothing(tmp_path, small_parts, monkeypatch):

@@ -13,8 +13,8 @@ from shoal.attributes.numeric_stream import NumericKept, quartiles
 from shoal.errors import ShoalError
 from shoal.files import FORMATS, Said, look, read
 from shoal.space import Space
-from shoal.stream.scan import only, scan, settle
-from shoal.stream.spill import whole
+from shoal.stream.scan import scan, settle
+from shoal.stream.spill import only, whole
 from shoal.table import Roles, Table
 
 TEXT = Path("in.csv")

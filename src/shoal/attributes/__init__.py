@@ -9,8 +9,8 @@ written back, what a report shows of it, and what a stream keeps of it.
 from shoal.attributes.base import (
     KINDS,
     AgainError,
-    Asked,
     Attribute,
+    Digits,
     Gathering,
     Kept,
     Kind,
@@ -27,9 +27,9 @@ from shoal.attributes.numeric import profile_of
 __all__ = [
     "KINDS",
     "AgainError",
-    "Asked",
     "Attribute",
     "CommonValues",
+    "Digits",
     "Gathering",
     "Kept",
     "Kind",

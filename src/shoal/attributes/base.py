@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.common import CommonValues
+from shoal.errors import ShoalError
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
 
@@ -26,8 +27,8 @@ Chunks = Callable[[], Iterator[Stored]]
 """What is stored of a column, some records at a time; it can be read again."""
 
 Squares = tuple[float, int]  # a sum, and the power of four that it is to be multiplied by
-Asked = int | Mapping[str, int] | None
-"""The digits that were asked for: of all attributes, of some, or of none."""
+Digits = int | Mapping[str, int] | None
+"""The digits that are asked for: of all attributes, of some, or of none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +70,16 @@ class Attribute(ABC):
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """What a report shows."""
 
-    def check_digits(self, asked: Asked) -> None:  # noqa: B027 - most kinds have no digits
-        """Raise an error if the digits that were asked for cannot be had."""
+    def check_digits(self, asked: Digits) -> None:
+        """Raise an error if the digits that were asked for cannot be had; most kinds have none."""
+        if isinstance(asked, Mapping) and self.name in asked:
+            raise ShoalError(f"column {self.name!r} holds no numbers, so it has no digits; leave it out of digits")
 
     def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
         """The squared distances inside the groups before anything is rounded; 0 where there is no rounding."""
         return 0.0, 0
 
-    def digits_used(self, asked: Asked, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
+    def digits_used(self, asked: Digits, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
         """The digits that values are rounded to, under the attribute's name; nothing where there are none."""
         return {}
 
@@ -96,6 +99,7 @@ class AgainError(Exception):
 class Gathering(ABC):
     """A column of a table that is not in memory, read part by part."""
 
+    kind: ClassVar[str]
     name: str
 
     @abstractmethod
@@ -218,4 +222,7 @@ def kind_of(column: Column) -> Kind:
 def kept_from(given: dict[str, Any]) -> Kept:
     """What `Kept.as_dict` wrote."""
     rest = dict(given)
-    return KINDS[rest.pop("kind")].kept.from_dict(rest)
+    name = rest.pop("kind")
+    if name not in KINDS:
+        raise ShoalError(f"columns of the kind {name!r} are not known; load what makes them known first")
+    return KINDS[name].kept.from_dict(rest)

@@ -10,11 +10,10 @@ group to group would tell which groups are alike.
 from collections.abc import Mapping
 from fractions import Fraction
 
+from shoal.attributes.base import Digits
 from shoal.attributes.numbers import MOST_DECIMALS, Fixed, Numbers
 from shoal.errors import ShoalError, nearest_name, warn
 from shoal.parameters import Whole
-
-Digits = int | Mapping[str, int] | None
 
 FEWEST = -18
 """Rounding to the next 10**18: whole numbers beyond it need more than 64 bits."""
@@ -41,7 +40,7 @@ def checked_digits(digits: Digits, names: tuple[str, ...], exact: bool) -> int |
     return {name: rule.check(f"the digits of {name!r}", number) for name, number in digits.items()}
 
 
-def digits_asked(name: str, numbers: Numbers, asked: int | Mapping[str, int] | None) -> int | None:
+def digits_asked(name: str, numbers: Numbers, asked: Digits) -> int | None:
     """The digits that were asked for this column, if it can have them; None where nothing was asked."""
     named = isinstance(asked, Mapping)
     wanted = asked.get(name) if isinstance(asked, Mapping) else asked

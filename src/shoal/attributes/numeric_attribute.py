@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
-from shoal.attributes.base import Asked, Attribute, Float, Int, Profile, Squares
+from shoal.attributes.base import Attribute, Digits, Float, Int, Profile, Squares
 from shoal.attributes.common import CommonValues
 from shoal.attributes.digits import digits_asked, digits_used
 from shoal.attributes.numbers import Numbers
@@ -55,7 +55,7 @@ class NumericAttribute(Attribute):
         """A histogram, in the units of the table."""
         return Profile(self.name, self.numbers.floats(), common.floats()[labels])
 
-    def check_digits(self, asked: Asked) -> None:
+    def check_digits(self, asked: Digits) -> None:
         """Whether the column came with so many digits."""
         digits_asked(self.name, self.numbers, asked)
 
@@ -63,7 +63,7 @@ class NumericAttribute(Attribute):
         """From the coordinates to the common values before these are rounded."""
         return self.numbers.squares(order, starts, aggregate)
 
-    def digits_used(self, asked: Asked, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
+    def digits_used(self, asked: Digits, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
         """No more than the spread inside the groups justifies, or as many as were asked for."""
         return digits_used(self.name, self.numbers, squares, records, k, asked)
 

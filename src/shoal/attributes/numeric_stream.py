@@ -238,6 +238,8 @@ def too_wide(name: str) -> ShoalError:
 class NumericGathering(Gathering):
     """What is known of a column after some of its parts."""
 
+    kind = "numeric"
+
     def __init__(self, name: str, as_floats: bool = False) -> None:
         self.name, self._as_floats = name, as_floats
         self.kinds: set[Kind] = set()

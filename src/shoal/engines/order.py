@@ -14,7 +14,7 @@ from queue import Empty
 from typing import Any, TypeVar
 
 from shoal.engines.threads import threads
-from shoal.engines.worker import Post, Work, Workers, heard_by, run
+from shoal.engines.worker import Post, Work, Workers, end_if_asked, heard_by, run
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -88,6 +88,7 @@ def in_order(
 def result_of(future: "Future[Result]", post: Post, heard: Heard | None) -> Result:
     """What a task gave, with an ear for messages meanwhile."""
     while not future.done():
+        end_if_asked()
         wait([future], _LOOK)
         deliver(post, heard)
     deliver(post, heard)

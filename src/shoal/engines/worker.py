@@ -53,6 +53,7 @@ class _Here(local):
 
     work: Work
     tell: Callable[[Any], None] | None = None
+    stop: Flag | None = None
 
 
 _here = _Here()
@@ -61,13 +62,8 @@ _here = _Here()
 def begin(work: Work, post: Post) -> None:
     """The first thing that a worker does."""
 
-    def told(message: Any) -> None:
-        if post.messages is not None:
-            post.messages.put(message)
-        if post.stop.is_set():
-            raise CancelledError
-
-    _here.work, _here.tell = work, told
+    _here.work, _here.stop = work, post.stop
+    _here.tell = None if post.messages is None else post.messages.put
 
 
 def run(task: Any) -> Any:
@@ -82,6 +78,13 @@ def tell(message: Any = None) -> None:
     """
     if _here.tell is not None:
         _here.tell(message)
+    end_if_asked()
+
+
+def end_if_asked() -> None:
+    """End the task that this thread works on if nobody waits for it, however deep inside it is."""
+    if _here.stop is not None and _here.stop.is_set():
+        raise CancelledError
 
 
 @contextmanager

@@ -129,6 +129,8 @@ def files_behind(file: Path) -> set[Path]:
     while waiting:
         for name in _IMPORT.findall(content_of(waiting.pop()).decode()):
             imported = _KERNELS.joinpath(*name.split(".")).with_suffix(".py")
+            if not imported.is_file():
+                raise ImportError(f"{file} imports {name}, which is no file of kernels: import names from files")
             if imported not in found:
                 found.add(imported)
                 waiting.append(imported)

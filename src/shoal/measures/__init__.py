@@ -1,6 +1,16 @@
 """What a release costs in information, and what it still gives away."""
 
-from shoal.measures.figures import MEASURES, Figure, Known, figures_of, listed, measure, verified
+from shoal.measures.figures import (
+    MEASURES,
+    Figure,
+    Figured,
+    Known,
+    by_name,
+    figures_of,
+    measure,
+    replaced,
+    verified,
+)
 from shoal.measures.homogeneity import l_e, l_sse
 from shoal.measures.loss import AttributeLoss, InformationLoss, information_loss
 from shoal.measures.untouched import Untouched, given_away
@@ -9,15 +19,17 @@ __all__ = [
     "MEASURES",
     "AttributeLoss",
     "Figure",
+    "Figured",
     "InformationLoss",
     "Known",
     "Untouched",
+    "by_name",
     "figures_of",
     "given_away",
     "information_loss",
     "l_e",
     "l_sse",
-    "listed",
     "measure",
+    "replaced",
     "verified",
 ]

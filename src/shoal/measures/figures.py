@@ -102,7 +102,7 @@ def information_loss(known: Known) -> Iterable[Figure]:
     percent = known.loss.percent
     yield Figure(
         "information_loss", percent, "%", f"{percent:.2f} %", "information loss, 100 · SSE / SST",
-        f"information loss: {percent:.2f} %", "utility",
+        f"information loss: {percent:.2f} %", "utility", "public",
         details={"attributes": {part.name: part.percent for part in known.loss.attributes}},
     )  # fmt: skip
 
@@ -127,6 +127,27 @@ def verified(k: int, asked: int, where: str) -> Figure:
     )  # fmt: skip
 
 
-def listed(figures: Iterable[Figure]) -> dict[str, Any]:
+class Figured:
+    """Whatever has figures."""
+
+    figures: tuple[Figure, ...]
+
+    @property
+    def utility(self) -> dict[str, Figure]:
+        """What the release is still good for."""
+        return {figure.name: figure for figure in self.figures if figure.topic == "utility"}
+
+    @property
+    def risk(self) -> dict[str, Figure]:
+        """What the release gives away."""
+        return {figure.name: figure for figure in self.figures if figure.topic == "risk"}
+
+
+def replaced(figures: Iterable[Figure], new: Figure) -> tuple[Figure, ...]:
+    """Figures with another one, in the place of the one of its name if there was one."""
+    return (*(figure for figure in figures if figure.name != new.name), new)
+
+
+def by_name(figures: Iterable[Figure]) -> dict[str, Any]:
     """Figures by their names, as a manifest holds them."""
     return {figure.name: figure.as_dict() for figure in figures}

@@ -18,7 +18,7 @@ Int = NDArray[np.int64]
 
 _KNOWN = 16  # cells that a point knows at first; all, where there are not twice as many
 _KEPT = 1 << 23  # costs that are kept in memory; more are computed anew each time
-_CROWD = 4  # points a cell beyond which the heaps of kernels/crowds.py pay
+_CROWD = 4  # points a cell beyond which the heaps of kernels/transport/crowds.py pay
 _CROWD_CELLS = 2048  # beyond this a heap for each pair of cells takes too much memory
 
 _SAMPLED = 16  # one point in so many is enough for the first costs of large cells

@@ -1,64 +1,21 @@
 """The report's page: figures and columns of a release, put into the template."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes import CommonValues, Profile, profile_of
+from shoal.attributes import Profile, profile_of
 from shoal.errors import some
-from shoal.measures import Figure, InformationLoss, verified
-from shoal.partition import Partition
 from shoal.report import plots
-from shoal.settings import Settings
-from shoal.space import Space
-from shoal.table import Table
 from shoal.templates import template
+
+if TYPE_CHECKING:
+    from shoal.release import Release
 
 Float = NDArray[np.float64]
 
 MOST_PLOTS = 30  # columns that are drawn one by one: a page with hundreds helps nobody
-
-
-class Reported(Protocol):
-    """What a report is made from: a release."""
-
-    @property
-    def space(self) -> Space:
-        """The quasi-identifiers."""
-
-    @property
-    def partition(self) -> Partition:
-        """The groups."""
-
-    @property
-    def original(self) -> Table:
-        """The table as it came."""
-
-    @property
-    def common(self) -> Mapping[str, CommonValues]:
-        """The released values of the groups."""
-
-    @property
-    def loss(self) -> InformationLoss:
-        """What was lost."""
-
-    @property
-    def figures(self) -> tuple[Figure, ...]:
-        """All figures."""
-
-    @property
-    def settings(self) -> Settings:
-        """All that was asked for."""
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        """What was done."""
-
-    @property
-    def verified_k(self) -> int:
-        """The smallest group of the released table."""
 
 
 def statistics(column: Profile) -> list[tuple[str, str, str]]:
@@ -76,7 +33,7 @@ def statistics(column: Profile) -> list[tuple[str, str, str]]:
         ]
 
 
-def render(release: Reported) -> str:
+def render(release: "Release") -> str:
     """The report of a release as HTML; everything that came with the table is text, never markup."""
     attributes = quasi_columns(release)
     drawn = attributes[:MOST_PLOTS]
@@ -88,7 +45,7 @@ def render(release: Reported) -> str:
         manifest=release.manifest,
         roles=release.original.roles,
         constant=release.space.constant,
-        figures=shown_figures(release),
+        figures=[figure for figure in release.shown_figures if figure.shown],
         left=[figure for figure in release.figures if figure.topic == "risk" and "columns" in figure.details],
         attributes=attributes,
         measured=[column for column in attributes if not column.levels],
@@ -104,22 +61,13 @@ def render(release: Reported) -> str:
     )
 
 
-def shown_figures(release: Reported) -> list[Figure]:
-    """The figures at the head of the page, the k that was counted first."""
-    output, k = release.manifest["output"], release.partition.k
-    where = "the bytes of the file" if output else "the released table"
-    counted = verified(output["verified_k"] if output else release.verified_k, k, where)
-    rest = [figure for figure in release.figures if figure.name != counted.name and figure.shown]
-    return [counted, *sorted(rest, key=lambda figure: figure.topic != "utility")]
-
-
-def quasi_columns(release: Reported) -> list[Profile]:
+def quasi_columns(release: "Release") -> list[Profile]:
     """The quasi-identifiers, in the units of the table."""
     labels = release.partition.labels
     return [each.profile(release.common[each.name], labels) for each in release.space.attributes]
 
 
-def confidential_columns(release: Reported) -> list[Profile]:
+def confidential_columns(release: "Release") -> list[Profile]:
     """The confidential columns that can be correlated: how they go with the others is what people analyse."""
     found = (profile_of(release.original.column(name)) for name in release.original.roles.confidential)
     return [profile for profile in found if profile is not None]
@@ -170,7 +118,7 @@ def method_text(method: dict[str, Any]) -> str:
     return f"{method['name']}({', '.join(parameters)})"
 
 
-def settings_of(release: Reported) -> list[tuple[str, str]]:
+def settings_of(release: "Release") -> list[tuple[str, str]]:
     """What was done, a line each."""
     manifest = release.manifest
     lines = [("method", method_text(manifest["method"])), *release.settings.lines()]

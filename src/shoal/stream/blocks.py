@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.attributes import Kept
 from shoal.attributes.ranks import key_at, keys_of
 from shoal.parameters import Progress
-from shoal.stream.spill import ROW, SpillWriter, names_of, spilled
+from shoal.stream.spill import ROW, SpillWriter, names_of, only, spilled
 
 Float = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class Cutter:
     def _split(self, node: Node, left: int) -> tuple[Node, Node]:
         """The records with the lowest numbers on one axis, so many of them, and the others."""
         axis = int((node.moments.squares * self._scales).argmax())
-        chunks = partial(one, node.path, self._names[axis + 1])
+        chunks = partial(only, node.path, self._names[axis + 1])
         key, below = key_at(chunks, left - 1)
         ties = left - below
         halves = self._node(), self._node()
@@ -123,12 +123,6 @@ class Cutter:
         self._made += 1
         path = self._folder / f"{_NODE}{self._made}.parquet"
         return Node(path, 0, Moments.none(len(self._names) - 1))
-
-
-def one(path: Path, name: str) -> Iterator[NDArray[Any]]:
-    """One column."""
-    for (values,) in spilled(path, [name]):
-        yield values
 
 
 def cut(path: Path, blocks: int, columns: Sequence[Kept], folder: Path, progress: Progress) -> list[Path]:

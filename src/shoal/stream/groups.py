@@ -59,11 +59,11 @@ def group(
 
     They are released later, when the spread inside the groups of all blocks tells to how many digits.
     """
-    _, space = space_of(block, columns)
+    rows, space = space_of(block, columns)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted: ", ShoalWarning)
         fitted = seeded(model, number)
-        partition = grouped(fitted, space.points, progress=progress)
+        partition = grouped(fitted, space.points, rows=rows, progress=progress)
     if getattr(fitted, "interrupted_", False):  # resumed, the block must give the same bytes
         raise KeyboardInterrupt
     with target.open("wb") as file:

@@ -8,19 +8,20 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import fsum
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.attributes import Kept
 from shoal.errors import ShoalError, warn_of_all
-from shoal.files import Dialect, Format, Reader, Said, format_of, look, read
+from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
 from shoal.files.memory import NoRoomError, bytes_of, check_free, check_room, give_back, size_in_memory
 from shoal.files.source import reader_from
-from shoal.manifest import Manifest, file_of, manifest_of
+from shoal.manifest import Manifest, file_of, manifest_of, output_of
 from shoal.measures import (
     AttributeLoss,
     Figure,
+    Figured,
     InformationLoss,
     Known,
     Untouched,
@@ -32,22 +33,22 @@ from shoal.parameters import Maybe, Names, Progress, Whole
 from shoal.pipeline import heed, released, warn_of
 from shoal.privacy import Anonymity, Buckets, count
 from shoal.progress import check_progress, shown_progress
-from shoal.release import card_of, other_records, refuse_small
-from shoal.settings import Settings, check_k
+from shoal.release import WRITTEN, card_of, other_records, refuse_small
+from shoal.settings import FileOptions, Settings, check_k
 from shoal.space import checked_weights, digits_of
 from shoal.stream.blocks import cut
 from shoal.stream.groups import Done, Lost, group, read_together, release
 from shoal.stream.memory import blocks_for, size_in_blocks
 from shoal.stream.passes import Passes
-from shoal.stream.scan import only, scan, settle
-from shoal.stream.spill import names_of, opened
+from shoal.stream.scan import scan, settle
+from shoal.stream.spill import names_of, only, opened
 from shoal.stream.work import Work
 from shoal.stream.writing import Writer
 from shoal.table import Roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FileRelease:
+class FileRelease(Figured):
     """A release that was written to a file, and what is known about it.
 
     Attributes
@@ -80,12 +81,11 @@ class FileRelease:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        found = verified(self.verified_k, self.manifest["k"], "the bytes of the file")
         steps = [
             ("release.path", "is where it stands"),
             ("release.manifest", "is for the owner of the table: it could help somebody confirm a guess"),
         ]
-        return card_of(f"Release: {self.path.name}", [found, *self.figures], self.manifest, self.loss, steps)
+        return card_of(f"Release: {self.path.name}", self.figures, self.manifest, self.loss, steps)
 
     @property
     def information_loss(self) -> float:
@@ -105,7 +105,7 @@ def anonymize_file(
     blocks: int | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
-    **given: Any,
+    **given: Unpack[FileOptions],
 ) -> FileRelease:
     """Hide every record of a file in a group of at least k, and write the release to another file.
 
@@ -137,10 +137,10 @@ def anonymize_file(
     """
     check_progress(progress)
     options = Settings.options()
-    dialect = {name: value for name, value in given.items() if name not in (*options, "method")}
+    dialect: dict[str, Any] = {name: value for name, value in given.items() if name not in (*options, "method")}
     if odd := [name for name in dialect if name not in Said.names_of()]:
         raise Settings.no_option(odd[0], Said.names_of())
-    asked = {name: value for name, value in given.items() if name not in dialect}
+    asked: dict[str, Any] = {name: value for name, value in given.items() if name not in dialect}
     settings = Settings.of(k, quasi_identifiers, confidential, identifiers, **asked)
     return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress)
 
@@ -189,7 +189,7 @@ def in_memory(
         target,
         made.manifest,
         made.loss,
-        made.figures,
+        made.shown_figures,
         len(made.original),
         len(sizes),
         (int(sizes.min()), int(sizes.max())),
@@ -261,7 +261,8 @@ class Stream:
         lost = self._release(work, columns, passes)
         if work.stage == "moving" and (written := self._written(work)):
             loss = loss_of(columns, lost)
-            return self._made(written, done, loss, self._figures(work.state, done, loss))
+            figures = self._figures(work.state, done, loss, written["output"]["verified_k"])
+            return self._made(written, done, loss, figures)
         return self._write(work, source, columns, done, lost, passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Reader:
@@ -450,27 +451,29 @@ class Stream:
         give_back()
         written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
         loss = loss_of(columns, lost)
-        figures = self._figures(state, done, loss)
+        figures = self._figures(state, done, loss, counted.k)
         came_from = file_of(source.file.name, source.format, source.file.sha256, source.dialect)
         others = self.roles.others(source.columns)
-        counted_k = verified(counted.k, self.k, "the bytes written")
-        manifest = manifest_of(self.settings, others, self.digits, [*figures, counted_k], came_from)
+        manifest = manifest_of(self.settings, others, self.digits, figures, came_from)
         manifest["method"] |= said_of(done)
         if len(done) > 1:
             manifest["blocks"] = len(done)
-        manifest["output"] = output_of(self.target, kind, written.file.sha256, counted, dialect)
+        manifest["output"] = output_of(self.target, written.file.sha256, counted, dialect)
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
         flush_to_disk(work.path("manifest"))
         work.save(stage="moving")
         return self._made(manifest, done, loss, figures)
 
-    def _figures(self, state: dict[str, Any], done: list[Done], loss: InformationLoss) -> list[Figure]:
+    def _figures(
+        self, state: dict[str, Any], done: list[Done], loss: InformationLoss, counted: int
+    ) -> list[Figure]:
         """The figures of all blocks together."""
         sizes = min(block.smallest for block in done), max(block.largest for block in done)
         by = type(self.settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
         groups = sum(block.groups for block in done)
-        return figures_of(Known(self.k, state["records"], groups, sizes, by, loss, state["untouched"]))
+        known = Known(self.k, state["records"], groups, sizes, by, loss, state["untouched"])
+        return [verified(counted, self.k, WRITTEN), *figures_of(known)]
 
     def _written(self, work: Work) -> Manifest | None:
         """What an earlier run has written, if it was killed while it gave the whole files their names."""
@@ -534,17 +537,6 @@ def loss_of(columns: list[Kept], lost: list[Lost]) -> InformationLoss:
         sst = lost[0].sst[number] if len(lost) == 1 else column.sst
         parts.append(AttributeLoss(column.name, column.weight, sse, sst))
     return InformationLoss(tuple(parts))
-
-
-def output_of(target: Path, kind: Format, sha256: str, counted: Anonymity, dialect: Dialect | None) -> Manifest:
-    """What a manifest says about the file that was written."""
-    return {
-        "name": target.name,
-        "format": kind.name,
-        "sha256": sha256,
-        "records": counted.n_records,
-        "verified_k": counted.k,
-    } | ({"dialect": asdict(dialect)} if dialect else {})
 
 
 def disk_error(target: Path, error: OSError) -> ShoalError:

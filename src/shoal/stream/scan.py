@@ -1,6 +1,6 @@
 """The first passes: every value read and checked once, spilled to the disk, and measured exactly."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.attributes import AgainError, Gathering, Kept, Stored, kind_of
-from shoal.errors import for_each
+from shoal.errors import ShoalError, for_each
 from shoal.files import Format, Reader, Source
 from shoal.files.kinds import TypeFacts
 from shoal.parameters import Progress
-from shoal.stream.spill import Spilled, SpillWriter, names_of, opened, spilled
+from shoal.stream.spill import SpillWriter, names_of, only, opened, spilled
 from shoal.table import Roles, Table, framed
 
 
@@ -85,13 +85,23 @@ def scan_once(
 
 
 def begun(batch: Table, name: str) -> Gathering:
-    """The reading of a column, by the kind that its first records show."""
+    """The reading of a column, by the kind that these records show."""
     return kind_of(batch.column(name)).gathering(name)
 
 
 def added(gathering: Gathering, batch: Table, before: int) -> Stored:
-    """What is kept of a column in some records, put to what is known of the records before them."""
-    return gathering.add(batch.column(gathering.name), before)
+    """What is kept of a column in some records, put to what is known of the records before them.
+
+    What the kind of the first records does not take may show that the column is of another kind.
+    """
+    column = batch.column(gathering.name)
+    try:
+        return gathering.add(column, before)
+    except ShoalError:
+        kind = kind_of(column)
+        if kind.name == gathering.kind:
+            raise
+        raise AgainError(partial(kind.gathering, gathering.name)) from None
 
 
 def settle(found: Scan, weights: Mapping[str, float], old: Path, new: Path, progress: Progress) -> list[Kept]:
@@ -112,9 +122,3 @@ def settle(found: Scan, weights: Mapping[str, float], old: Path, new: Path, prog
             done += len(rows)
             progress(done, found.records)
     return columns
-
-
-def only(path: Spilled, name: str) -> Iterator[Stored]:
-    """One column of a spilled table."""
-    for (values,) in spilled(path, [name]):
-        yield values

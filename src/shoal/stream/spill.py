@@ -93,6 +93,12 @@ def spilled(path: Spilled, columns: Sequence[str]) -> Iterator[list[Column]]:
             yield [table[name].to_numpy() for name in columns]
 
 
+def only(path: Spilled, name: str) -> Iterator[Column]:
+    """One column of a spilled table, a row group at a time."""
+    for (values,) in spilled(path, [name]):
+        yield values
+
+
 def whole(path: Spilled, columns: Sequence[str]) -> list[Column]:
     """Some columns of a spilled table, all records."""
     parts = list(zip(*spilled(path, columns), strict=True))

@@ -285,7 +285,8 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                     to = int(moves.to[node, i])
                     if not final[to]:
                         new = distance[node] + max(moves.key[node, i] + prices[to] - prices[node], 0.0)
-                        size = relax(ways, to, new, node, moves.arc[node, i], size)
+                        if new < distance[to]:
+                            size = relax(ways, to, new, node, moves.arc[node, i], size)
                 a = int(head[node]) if moves.known[node] < 0 else -1
                 while a >= 0:
                     here = arcs.costs[a] + prices[node]
@@ -294,7 +295,8 @@ def exchange(arcs: Arcs, surplus: Array, prices: Array, roof: Array, short: Arra
                         to = int(arcs.cells[b])
                         if not final[to]:
                             new = distance[node] + max(arcs.costs[b] + prices[to] - here, 0.0)
-                            size = relax(ways, to, new, node, a, size)
+                            if new < distance[to]:
+                                size = relax(ways, to, new, node, a, size)
                     a = after[a]
             amount = surplus[source]
             if target >= 0:

@@ -125,5 +125,6 @@ def leave_crowd(
         if top >= 0 and not ways.final[to]:
             x, a = top // width, top % width
             new = ways.distance[node] + max(costs[x, a] + price[to] - paid[x] - price[node], 0.0)
-            size = relax(ways, to, new, node, x, size)
+            if new < ways.distance[to]:
+                size = relax(ways, to, new, node, x, size)
     return size

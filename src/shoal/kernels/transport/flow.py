@@ -89,13 +89,16 @@ def leave_group(
 ) -> int:  # fmt: skip
     """The ways from a group to others, by any of its records; returns the size of the heap."""
     record = head[node]
+    distance, final = ways.distance, ways.final
+    reach = distance[node]
     while record >= 0:
         here = paid[record] + price[node]
         for a in range(used[record]):
             to = int(arcs[record, a])
-            if not ways.final[to]:
-                new = ways.distance[node] + max(costs[record, a] + price[to] - here, 0.0)
-                size = relax(ways, to, new, node, record, size)
+            if not final[to]:
+                new = reach + max(costs[record, a] + price[to] - here, 0.0)
+                if new < distance[to]:  # asked here: most ways are no shorter, and a call takes longer
+                    size = relax(ways, to, new, node, record, size)
         record = after[record]
     return size
 
