@@ -550,7 +550,7 @@ def test_an_interrupted_stream_is_gone_on_with(folder, run, too_large, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("shoal.stream.run.Writer.write", interrupt)
+        patch.setattr("shoal.stream.run.ReleaseWriter.write", interrupt)
         status, _, err = run(GOOD)
     assert status == 130
     assert "nothing was left half written; run the same command again to resume" in err
@@ -578,13 +578,13 @@ def test_a_limit_that_cannot_be_honoured_is_an_error(folder, run):
 
 
 def test_a_file_that_came_while_the_stream_ran_survives_the_same_command(folder, run, too_large, monkeypatch):
-    real = shoal.stream.run.Writer.write
+    real = shoal.stream.run.ReleaseWriter.write
 
     def plant(*given):
         (folder / "safe.csv").write_text("somebody else's")
         real(*given)
 
-    monkeypatch.setattr("shoal.stream.run.Writer.write", plant)
+    monkeypatch.setattr("shoal.stream.run.ReleaseWriter.write", plant)
     for _ in range(3):
         status, _, err = run(f"{GOOD} --quiet")
         assert (status, err) == (2, "shoal: safe.csv exists already; choose another name or ask to overwrite it\n")

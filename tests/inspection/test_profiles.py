@@ -1,11 +1,8 @@
-from decimal import Decimal
-
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from shoal.files import Dialect
-from shoal.inspection.profiles import Profiler, Seen, TextFacts, numbers_of, whole_where_it_can
+from shoal.inspection.profiles import Profiler, Seen, TextFacts
 
 
 def profiled(values, kind=None, dialect=None, most=100):
@@ -71,16 +68,6 @@ def test_what_texts_are():
     classes.add(pa.array(["<=50K", "> $50k", ">=1.5M"]))
     assert classes.classes
     assert not classes.can_be_averaged
-
-
-def test_numbers_of_any_type():
-    assert numbers_of(pa.chunked_array([[True, False]])).tolist() == [1, 0]
-    assert numbers_of(pa.chunked_array([[Decimal("1.5"), Decimal("2")]])).tolist() == [1.5, 2.0]
-    assert numbers_of(pa.chunked_array([pa.array([2**63], pa.uint64())])).tolist() == [2.0**63]
-    assert numbers_of(pa.chunked_array([pa.array([7], pa.uint64())])).dtype == np.int64
-    assert whole_where_it_can(np.array([1.0, 2.0])).dtype == np.int64
-    assert whole_where_it_can(np.array([1.5, 2.0])).dtype == np.float64
-    assert whole_where_it_can(np.array([1e300])).dtype == np.float64
 
 
 def test_dates_and_lists_have_their_range_or_none():

@@ -15,7 +15,6 @@ from shoal.measures.untouched import (
     Strength,
     chosen,
     hashes_of,
-    numbers_of,
     refusal_of,
     scrambled,
     strength,
@@ -209,15 +208,6 @@ def test_texts_have_the_same_hash_if_and_only_if_they_are_the_same(texts, start,
         hashes = hashes_of(column).tolist()
     assert hashes == hashes_of(pa.chunked_array([texts[start:]], pa.string())).tolist()
     assert len(set(zip(texts[start:], hashes, strict=True))) == len(set(texts[start:])) == len(set(hashes))
-
-
-def test_numbers_are_read_from_text_and_types():
-    texts = pa.chunked_array([["1,5", " 2 ", "", "x", None, "1.633"]])
-    assert np.array_equal(numbers_of(texts, (",", ".")), [1.5, 2, np.nan, np.nan, np.nan, 1633], equal_nan=True)
-    assert numbers_of(pa.chunked_array([pa.array([1, None], pa.decimal128(9, 2))]), (".", ""))[0] == 1
-    lists = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array([[1], [2]]))
-    for column in ([True, False], lists, pa.array(["1", "2"], pa.string_view())):
-        assert np.isnan(numbers_of(pa.chunked_array([column]), (".", ""))).all()
 
 
 def test_a_sample_can_be_taken_of_types_that_arrow_cannot_filter():

@@ -460,7 +460,7 @@ def test_killed_while_it_gives_names_the_next_call_only_gives_the_rest(tmp_path,
         killed_while_it_gives_names(patch, after, os.link)
         with pytest.raises(Killed):
             anonymize_file(path, output, **given)
-    monkeypatch.setattr("shoal.stream.run.Writer.write", lambda *_: pytest.fail("it is written already"))
+    monkeypatch.setattr("shoal.stream.run.ReleaseWriter.write", lambda *_: pytest.fail("it is written already"))
     made = anonymize_file(path, output, **given)
     assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert made.manifest == json.loads((tmp_path / "out.csv.manifest.json").read_text())
@@ -767,7 +767,7 @@ def test_a_full_disk_keeps_the_work(tmp_path, monkeypatch):
         def full(*_):
             raise OSError(28, "No space left on device")
 
-        patch.setattr("shoal.stream.run.Writer.write", full)
+        patch.setattr("shoal.stream.run.ReleaseWriter.write", full)
         with pytest.raises(ShoalError, match="is full"):
             anonymize_file(path, output, k=3, blocks=2, **ROLES)
     assert json.loads((folder_for(output) / "state.json").read_text())["stage"] == "cut"

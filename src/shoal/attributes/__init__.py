@@ -22,6 +22,7 @@ from shoal.attributes.base import (
     register,
 )
 from shoal.attributes.common import CommonValues
+from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.numeric import profile_of
 
 __all__ = [
@@ -36,8 +37,12 @@ __all__ = [
     "Profile",
     "Squares",
     "Stored",
+    "finite_numbers",
+    "holds_numbers",
     "kept_from",
     "kind_of",
+    "numbers_in",
     "profile_of",
     "register",
+    "whole_where_it_can",
 ]

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.attributes import holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.quantities import Finding, Shown, Tally, finding_in
 from shoal.files import Dialect
 from shoal.files.arrays import shown
@@ -17,7 +18,6 @@ from shoal.inspection.suggestions import Held, Holds, Role, suggestion
 from shoal.table import is_text
 
 _CLASSES = r"^[<>]=? ?[$€£]? ?[0-9.,]+ ?[kKmM]\.?$"
-_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Profiler:
         self._values += len(column)
         if not len(column):
             return
-        if is_number(column.type):
-            values = numbers_of(column)
+        if holds_numbers(column.type):
+            values = numbers_in(column)
             self._endless = self._endless or bool(np.isinf(values).any())
             self._tally.add(whole_where_it_can(values[np.isfinite(values)]))
             self._widen(column)
@@ -99,7 +99,7 @@ class Profiler:
         """What the column holds, and the role that it may have."""
         kind = shown(pa.chunked_array([], self._kind)).type
         shown_type, ends = str(self._kind), self._ends or (None, None)
-        counted: Tally | Seen = self._tally if is_number(kind) else self._texts
+        counted: Tally | Seen = self._tally if holds_numbers(kind) else self._texts
         if self._from_csv and is_text(kind):  # a CSV file: its types are those of its values
             shown_type = self._facts.types.type if self._values else "string"
             if shown_type != "string":
@@ -114,7 +114,7 @@ class Profiler:
 
     def _held(self, place: int, kind: pa.DataType, counted: "Tally | Seen") -> Held:
         tally, text = self._tally, is_text(kind)
-        averaged = is_number(kind) or (
+        averaged = holds_numbers(kind) or (
             text and self._from_csv and self._values > 0 and self._facts.can_be_averaged
         )
         holds: Holds = "numbers" if averaged else "text" if text else "other"
@@ -217,35 +217,6 @@ class TextFacts:
             return np.asarray(plain.cast(pa.float64()).to_numpy())
 
 
-def numbers_of(column: pa.ChunkedArray) -> NDArray[Any]:
-    """Numbers of any Arrow type, as whole numbers of 64 bits or as floats."""
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8())
-    if pa.types.is_decimal(column.type):
-        return np.array([float(value) for value in column.to_pylist()])
-    values = np.asarray(column.to_numpy())
-    if values.dtype == np.uint64:
-        return values.astype(np.int64 if values.max() < 2**63 else np.float64)
-    return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64)
-
-
-def whole_where_it_can(values: NDArray[Any]) -> NDArray[Any]:
-    """Floats that are all whole numbers as such."""
-    if values.dtype.kind != "f" or np.abs(values).max(initial=0) >= _EXACT:
-        return values
-    return values.astype(np.int64) if np.array_equal(values, np.rint(values)) else values
-
-
 def is_simple(kind: pa.DataType) -> bool:
     """Whether a column can be looked at as it is, which is quicker."""
     return bool(is_text(kind) or pa.types.is_integer(kind) or pa.types.is_float64(kind))
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column can be a quasi-identifier."""
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_boolean(kind)
-    )

@@ -63,12 +63,12 @@ def compiled(function: F, **options: bool) -> F:
 def cache_of(function: Callable[..., Any]) -> FunctionCache | NullCache:
     """The function's cache beside its file or in the user's folder; none where neither can be written."""
     try:
-        return Kept(function)
+        return DiskCache(function)
     except RuntimeError:  # Numba has found no folder
         return Missing()
 
 
-class Kept(FunctionCache):
+class DiskCache(FunctionCache):
     """A cache on the disk that may fill up or vanish: what it cannot give or take is compiled anew."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

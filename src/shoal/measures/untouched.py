@@ -28,11 +28,10 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.attributes import finite_numbers
 from shoal.errors import some
-from shoal.files.spelling import number_pattern, pointed
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
 
 Hashes = NDArray[np.uint64]
@@ -371,7 +370,7 @@ class Look:
 
     @cached_property
     def _numbers(self) -> dict[str, Float]:
-        read = {name: numbers_of(self.sample[name], self.signs) for name in self.sample.column_names}
+        read = {name: finite_numbers(self.sample[name], self.signs) for name in self.sample.column_names}
         return {name: values for name, values in read.items() if 2 * np.isfinite(values).sum() > len(values)}
 
     def _relations(self, columns: Sequence[str], extra: Sequence[str]) -> tuple[list[Relation], list[str]]:
@@ -389,24 +388,6 @@ class Look:
         values = np.column_stack([self._numbers[name] for name in names])
         said = [f"sums with {some(map(repr, unseen))}"] if unseen else []
         return relations(names, values, is_needed, is_hidden), said
-
-
-def numbers_of(column: pa.ChunkedArray, signs: Signs) -> Float:
-    """A column as doubles, NaN where it holds no finite number."""
-    kind = column.type
-    try:
-        if pa.types.is_dictionary(kind):
-            column, kind = column.cast(kind.value_type), kind.value_type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            texts = pc.utf8_trim_whitespace(column)
-            plain = pc.match_substring_regex(texts, number_pattern(*signs))
-            column = pc.if_else(plain, pointed(texts, *signs), None)
-        elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-            return np.full(len(column), np.nan)
-        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    except pa.ArrowException:  # types that Arrow makes no numbers of
-        return np.full(len(column), np.nan)
-    return np.where(np.isfinite(values), values, np.nan)
 
 
 @dataclass(frozen=True)
@@ -491,7 +472,7 @@ def check(
         for (column, quasi), table in tables.items():
             table.add(hashes_of(part[column]), hashes_of(part[quasi]))
         for relation, truth in truths.items():
-            values = np.column_stack([numbers_of(part[name], signs) for name in relation.columns])
+            values = np.column_stack([finite_numbers(part[name], signs) for name in relation.columns])
             values = values[np.isfinite(values).all(axis=1)]
             truth[0] += int(relation.holds(values).sum())
             truth[1] += len(values)

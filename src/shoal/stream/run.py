@@ -43,7 +43,7 @@ from shoal.stream.passes import Passes
 from shoal.stream.scan import scan, settle
 from shoal.stream.spill import names_of, only, opened
 from shoal.stream.work import Work
-from shoal.stream.writing import Writer
+from shoal.stream.writing import ReleaseWriter
 from shoal.table import Roles
 
 
@@ -445,7 +445,9 @@ class Stream:
         state = work.state
         for made in work.names.values():  # a run that was killed later may have given them their names
             made.unlink(missing_ok=True)
-        writer = Writer(source, self.roles, columns, self.settings.exact, state["types"], state["returns"], blocks)
+        writer = ReleaseWriter(
+            source, self.roles, columns, self.settings.exact, state["types"], state["returns"], blocks
+        )
         writer.write(path, kind, style, passes.begin("write"))
         flush_to_disk(path)
         give_back()

@@ -82,7 +82,7 @@ class Formulas:
 
 
 @dataclass(frozen=True)
-class Writer:
+class ReleaseWriter:
     """All that is needed to write a release."""
 
     source: Reader
