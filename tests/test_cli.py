@@ -587,7 +587,10 @@ def test_a_file_that_came_while_the_stream_ran_survives_the_same_command(folder,
     monkeypatch.setattr("shoal.stream.run.ReleaseWriter.write", plant)
     for _ in range(3):
         status, _, err = run(f"{GOOD} --quiet")
-        assert (status, err) == (2, "shoal: safe.csv exists already; choose another name or ask to overwrite it\n")
+        assert (status, err) == (
+            2,
+            "shoal: safe.csv exists already; choose another name or ask to overwrite it (--overwrite)\n",
+        )
         assert (folder / "safe.csv").read_text() == "somebody else's"
         assert not (folder / "safe.csv.manifest.json").exists()
     assert run(f"{GOOD} --quiet -f")[0] == 0

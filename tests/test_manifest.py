@@ -115,8 +115,11 @@ def test_a_manifest_that_was_tampered_with_is_an_error(tmp_path, manifest, chang
         load_recipe(tmp_path / "m.json")
     for key in ("scaling", "attribute_weights", "output", "roles"):
         (tmp_path / "m.json").write_text(json.dumps({k: v for k, v in manifest.items() if k != key}))
-        with pytest.raises(ShoalError, match="not a manifest"):
+        with pytest.raises(ShoalError, match="not a manifest|says nothing about"):
             load_recipe(tmp_path / "m.json")
+    (tmp_path / "m.json").write_text(json.dumps(manifest | {"scalling": "range"}))
+    with pytest.raises(ShoalError, match="the recipe says 'scalling', which this version does not know"):
+        load_recipe(tmp_path / "m.json")
 
 
 def test_a_recipe_that_is_not_there_is_an_error(tmp_path):

@@ -87,10 +87,22 @@ def test_settings_of_older_manifests_are_understood():
 
 
 def test_an_option_that_is_not_there_is_an_error_that_names_the_nearest():
-    with pytest.raises(ShoalError, match="'weights' is called 'attribute_weights' now"):
+    with pytest.raises(ShoalError, match="'weights' is called 'attribute_weights' in Python"):
         shoal.anonymize(TABLE, 3, "a", weights={"a": 2})
     with pytest.raises(ShoalError, match="no option 'scalings'; did you mean 'scaling'"):
         shoal.anonymize_file("in.csv", "out.csv", 3, "a", scalings="range")
+    for odd, said in (
+        ({"quasi_identifers": ["a"]}, "did you mean 'quasi_identifiers'"),
+        ({"seed": 3}, "'seed' is called 'random_state' in Python"),
+        ({"delimiter": ";"}, "'delimiter' is an option of anonymize_file"),
+        ({"memory": "1GB"}, "'memory' is an option of anonymize_file"),
+    ):
+        with pytest.raises(ShoalError, match=said):
+            shoal.anonymize(TABLE, 3, **odd)
+    with pytest.raises(ShoalError, match="did you mean 'memory'"):
+        shoal.anonymize_file("in.csv", "out.csv", 3, "a", memry="1GB")
+    with pytest.raises(ShoalError, match=r"the method is a class; make an estimator of it, such as MDAV\(k=5\)"):
+        shoal.anonymize(TABLE, 3, "a", method=shoal.MDAV)
 
 
 def test_settings_do_not_change():
@@ -144,10 +156,13 @@ def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
     ("given", "message"),
     [
         ({"scaling": "zscor"}, "scaling must be one of .*did you mean 'zscore'"),
-        ({"attribute_weights": {"a": -1}}, "the weight of 'a' must be a number of at least 0"),
+        ({"attribute_weights": {"a": -1}}, "the weight of 'a' must be a number from 0 to 1e\\+100, not -1"),
         ({"attribute_weights": {"a": float("nan")}}, "the weight of 'a'"),
         ({"attribute_weights": {"a": "2"}}, "the weight of 'a'"),
-        ({"attribute_weights": [1]}, "weights are given as a dictionary"),
+        ({"attribute_weights": {"a": True}}, "the weight of 'a'"),
+        ({"attribute_weights": {"a": 10**400}}, "the weight of 'a'"),
+        ({"attribute_weights": {"a": 1e200}}, "the weight of 'a' must be a number from 0 to 1e\\+100"),
+        ({"attribute_weights": [1]}, "weights are given as a dictionary .*, not as list"),
         ({"aggregate": "mode"}, "aggregate must be one of"),
         ({"exact": "no"}, "exact must be True or False"),
         ({"random_state": -1}, "random_state must be at least 0"),

@@ -40,6 +40,8 @@ def method_of(
         model: Microaggregator = clone(method)
         return model
     kind = method_called(method) if isinstance(method, str) else None
+    if isinstance(method, type) and issubclass(method, Microaggregator):
+        raise ShoalError(f"the method is a class; make an estimator of it, such as {method.__name__}(k=5)")
     if kind is None:
         raise ShoalError(f"there is no method {method!r}{no_method(method)}")
     if k is None:

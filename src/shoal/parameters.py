@@ -5,6 +5,7 @@ before any work starts.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, nan
 from numbers import Integral, Real
@@ -61,7 +62,10 @@ class Number:
 
     def check(self, name: str, value: object) -> float:
         """The value as a float."""
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+        number = nan
+        if isinstance(value, Real) and not isinstance(value, bool):
+            with suppress(OverflowError):
+                number = float(value)
         if self.maximum is not None and not self.minimum <= number <= self.maximum:
             raise ShoalError(f"{name} must be a number from {self.minimum:g} to {self.maximum:g}, not {value!r}")
         if not self.minimum <= number < inf:

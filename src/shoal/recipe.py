@@ -8,6 +8,10 @@ from typing import Any
 from shoal.errors import ShoalError
 from shoal.settings import Settings
 
+_FACTS = ("shoal", "figures", "input", "output", "blocks")
+_OLDER = ("records", "groups", "information_loss", "untouched", "certificate", "weights")
+"""What a manifest says beside the settings, and what older ones said there."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -38,6 +42,10 @@ def load_recipe(path: Path) -> Recipe:
 def recipe_of(manifest: dict[str, Any]) -> Recipe:
     """What a manifest asks for; whatever is missing or odd in it raises."""
     settings = Settings.from_dict(manifest)
+    if odd := [name for name in manifest if name not in (*settings.as_dict(), *_FACTS, *_OLDER)]:
+        raise ShoalError(
+            f"the recipe says {odd[0]!r}, which this version does not know; take it out or correct it"
+        )
     dialect: dict[str, Any] = dict(manifest["input"].get("dialect", {}))
     if dialect:
         dialect.setdefault("header", True)  # older manifests do not say so

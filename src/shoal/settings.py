@@ -7,17 +7,31 @@
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import isfinite
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from shoal.errors import ShoalError, nearest_name, some
-from shoal.parameters import AGGREGATES, SCALINGS, Aggregate, Flag, Names, OneOf, Rule, Scaling, Seed, Whole
+from shoal.parameters import (
+    AGGREGATES,
+    SCALINGS,
+    Aggregate,
+    Flag,
+    Names,
+    Number,
+    OneOf,
+    Rule,
+    Scaling,
+    Seed,
+    Whole,
+)
 
 if TYPE_CHECKING:  # the command line reads the options before anything heavy is loaded
     from shoal.attributes import Digits
     from shoal.estimator import Microaggregator
     from shoal.table import Roles
+
+
+HEAVIEST = 1e100
+"""The largest weight of an attribute: beyond, squared distances overflow."""
 
 
 class Options(TypedDict, total=False):
@@ -62,11 +76,10 @@ class AttributeWeights:
     def check(self, name: str, value: object) -> dict[str, float]:
         """The value, copied; whether the columns are quasi-identifiers is seen beside the roles."""
         if not isinstance(value, Mapping):
-            raise ShoalError(f"{name} are given as a dictionary from column name to number, not {value!r}")
-        for column, weight in value.items():
-            if not isinstance(weight, Real) or not isfinite(weight) or weight < 0:
-                raise ShoalError(f"the weight of {column!r} must be a number of at least 0, not {weight!r}")
-        return {column: float(weight) for column, weight in value.items()}
+            called = type(value).__name__
+            raise ShoalError(f"{name} are given as a dictionary from column name to number, not as {called}")
+        rule = Number(0, HEAVIEST)
+        return {column: rule.check(f"the weight of {column!r}", weight) for column, weight in value.items()}
 
 
 @dataclass(frozen=True)
@@ -203,7 +216,14 @@ class Settings:
         required=True,
         show=lambda seed: "" if seed is None else str(seed),
     )  # fmt: skip
-    strict: bool = option(False, Flag(), "Stop if columns without a role could identify people.", "--strict")
+    strict: bool = option(
+        False,
+        Flag(),
+        "Stop if columns without a role could identify people.",
+        "--strict",
+        label="strict",
+        show=lambda strict: "yes" if strict else "",
+    )
 
     @classmethod
     def options(cls) -> dict[str, Option]:
@@ -244,11 +264,13 @@ class Settings:
     @classmethod
     def no_option(cls, name: str, more: Sequence[str] = ()) -> ShoalError:
         """What is asked for is no option, or has another name now; `more` are other names that could be meant."""
-        renamed = next((new for new, each in cls.options().items() if each.before == name), None)
-        if renamed is not None:
-            return ShoalError(f"the option {name!r} is called {renamed!r} now; use that name")
-        known = ["method", *cls.options(), *more]
-        hint = nearest_name(name, known) or f"; there are {some(known, 20)}"
+        for option, each in cls.options().items():
+            if name in (each.before, each.flag.removeprefix("--")):
+                return ShoalError(f"the option {name!r} is called {option!r} in Python; use that name")
+        if not more and name in (*FileOptions.__annotations__, "memory", "blocks", "overwrite"):
+            return ShoalError(f"{name!r} is an option of anonymize_file, which goes from file to file; use that")
+        known = ["k", "quasi_identifiers", "confidential", "identifiers", "method", *cls.options(), *more]
+        hint = nearest_name(name, known) or f"; there are {some(known, 30)}"
         return ShoalError(f"there is no option {name!r}{hint}")
 
     @property
@@ -288,8 +310,10 @@ class Settings:
         asked = {}
         for name, each in cls.options().items():
             key = each.before if each.before in given else name
-            if key in given or each.required:
+            if key in given:
                 asked[name] = each.unpacked(given[key])
+            elif each.required:
+                raise ShoalError(f"the recipe says nothing about {name}, and without it cannot be repeated")
         roles = {role: given["roles"][role] for role in ("quasi_identifiers", "confidential", "identifiers")}
         return cls.of(method=model, **roles, **asked)
 

@@ -34,9 +34,14 @@ def check_target(path: Path, overwrite: bool) -> None:
     if exists and not path.is_file():
         raise ShoalError(f"cannot write {path}: it is there and not a regular file")
     if exists and not overwrite:
-        raise ShoalError(f"{path} exists already; choose another name or ask to overwrite it")
+        raise exists_already(path)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ShoalError(f"cannot write {path}: the folder {folder} is not writable")
+
+
+def exists_already(path: Path) -> ShoalError:
+    """A name that is taken."""
+    return ShoalError(f"{path} exists already; choose another name or ask to overwrite it (--overwrite)")
 
 
 @contextmanager
@@ -105,7 +110,9 @@ def move(temporary: Path, path: Path, overwrite: bool) -> None:
     except FileExistsError:
         if is_one(temporary, path):  # named before, by a run that was killed then
             return
-        raise ShoalError(f"{path} exists already; choose another name or ask to overwrite it") from None
+        raise ShoalError(
+            f"{path} exists already; choose another name or ask to overwrite it (--overwrite)"
+        ) from None
     except OSError:  # a file system without hard links
         check_target(path, overwrite)
         temporary.replace(path)

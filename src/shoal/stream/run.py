@@ -139,7 +139,7 @@ def anonymize_file(
     options = Settings.options()
     dialect: dict[str, Any] = {name: value for name, value in given.items() if name not in (*options, "method")}
     if odd := [name for name in dialect if name not in Said.names_of()]:
-        raise Settings.no_option(odd[0], Said.names_of())
+        raise Settings.no_option(odd[0], [*Said.names_of(), "memory", "blocks", "overwrite", "progress"])
     asked: dict[str, Any] = {name: value for name, value in given.items() if name not in dialect}
     settings = Settings.of(k, quasi_identifiers, confidential, identifiers, **asked)
     return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress)
