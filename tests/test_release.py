@@ -98,7 +98,7 @@ def test_release_manifest_and_report_appear_together_or_not_at_all(release, tmp_
     assert list(tmp_path.iterdir()) == []
     assert release.manifest["output"] is None
     release.write(paths[0], report=paths[2])
-    assert "verified on the bytes of the file" in paths[2].read_text(encoding="utf-8")
+    assert "verified on the bytes written" in paths[2].read_text(encoding="utf-8")
     assert sorted(tmp_path.iterdir()) == paths
     for taken in paths[:2]:
         with pytest.raises(ShoalError, match="both the release and the report"):
