@@ -1,8 +1,11 @@
 """Every kind of work that Shoal hands over is pickled, runs in processes and gives what threads and one worker give."""
 
 import ast
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -14,7 +17,7 @@ from shoal.bounds.search import Search as PriceSearch
 from shoal.engines import using
 from shoal.engines.processes import processes
 from shoal.engines.threads import threads
-from shoal.engines.worker import run, tell
+from shoal.engines.worker import Post, Workers, run, tell
 from shoal.search.exchanges import Exchanges, halved
 
 X = np.random.default_rng(1).normal(size=(240, 3))
@@ -72,18 +75,53 @@ def alone(name):
     return WORK[name](1)
 
 
+@pytest.fixture(scope="module")
+def pool():
+    """Two processes for all kinds of work: starting them takes longer than what they do."""
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        yield executor
+
+
+class Pooled:
+    """An executor whose tasks carry their work along."""
+
+    def __init__(self, pool, work):
+        self.pool, self.work = pool, work
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def submit(self, _, task):
+        return self.pool.submit(self.work, task)
+
+    def shutdown(self, **_):
+        pass
+
+
 @pytest.mark.parametrize("name", WORK)
-@pytest.mark.parametrize("engine", [threads, processes])
-def test_work_gives_the_same_wherever_it_runs(engine, name):
+@pytest.mark.parametrize("kind", ["threads", "processes"])
+def test_work_gives_the_same_wherever_it_runs(pool, kind, name):
     opened = []
 
     def watched(work, n_jobs, messages):
         opened.append(type(work).__name__)
-        return engine(work, n_jobs, messages)
+        return (
+            threads(work, n_jobs, messages)
+            if kind == "threads"
+            else Workers(Pooled(pool, work), Post(None, Event()))
+        )
 
     with using(watched):
         assert WORK[name](2) == alone(name)
     assert name in opened
+
+
+def test_the_processes_of_shoal_itself_give_the_same():
+    with using(processes):
+        assert WORK["Looking"](2) == alone("Looking")
 
 
 def test_all_work_that_is_handed_over_is_tested_here():
