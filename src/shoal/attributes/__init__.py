@@ -21,7 +21,7 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
-from shoal.attributes.common import CommonValues
+from shoal.attributes.common_values import CommonValues
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.numeric import profile_of
 

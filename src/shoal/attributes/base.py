@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes.common import CommonValues
+from shoal.attributes.common_values import CommonValues
 from shoal.errors import ShoalError
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column

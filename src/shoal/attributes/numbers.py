@@ -21,7 +21,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.attributes.base import Squares
-from shoal.attributes.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues, in_ones, wide
+from shoal.attributes.common_values import (
+    CommonValues,
+    FixedValues,
+    Kind,
+    RealValues,
+    RoundedValues,
+    in_ones,
+    wide,
+)
 from shoal.attributes.rounding import SAFE, nearest_even, round_floats, round_units, sum_of_squares
 from shoal.errors import ShoalError, some
 from shoal.files.spelling import (

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from shoal.attributes.base import Attribute, Digits, Float, Int, Profile, Squares
-from shoal.attributes.common import CommonValues
+from shoal.attributes.common_values import CommonValues
 from shoal.attributes.digits import digits_asked, digits_used
 from shoal.attributes.numbers import Numbers
 from shoal.attributes.quantities import warning_of

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.attributes import numbers as numeric
 from shoal.attributes.base import AgainError, Chunks, Gathering, Kept, Settle, Stored
-from shoal.attributes.common import CommonValues, FixedValues, Kind, RealValues, RoundedValues
+from shoal.attributes.common_values import CommonValues, FixedValues, Kind, RealValues, RoundedValues
 from shoal.attributes.numbers import Fixed, Numbers, Real, RowsError
 from shoal.attributes.numeric_attribute import NumericAttribute
 from shoal.attributes.quantities import warning_of

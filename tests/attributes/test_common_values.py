@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from shoal.attributes.common import FixedValues, RealValues, RoundedValues, in_ones, wide
+from shoal.attributes.common_values import FixedValues, RealValues, RoundedValues, in_ones, wide
 
 
 def test_whole_units_are_shown_with_their_decimals_and_leading_zeros():
