@@ -13,9 +13,13 @@ from typing import Literal, Protocol
 
 from shoal.errors import ShoalError, nearest_name
 
-Aggregate = Literal["mean", "median"]
+Aggregate = Literal["mean", "median", "mode", "interval", "set", "share", "ancestor"]
+"""The common value of a group; "mean" is what each kind of attribute has for a mean."""
 Scaling = Literal["zscore", "range", "robust", "none"]
-AGGREGATES: tuple[Aggregate, ...] = ("mean", "median")
+GapPolicy = Literal["error", "drop", "pattern", "blank", "value", "impute"]
+"""What is done about missing values."""
+AGGREGATES: tuple[Aggregate, ...] = ("mean", "median", "mode", "interval", "set", "share", "ancestor")
+GAP_POLICIES: tuple[GapPolicy, ...] = ("error", "drop", "pattern", "blank", "value", "impute")
 SCALINGS: tuple[Scaling, ...] = ("zscore", "range", "robust", "none")
 
 Progress = Callable[[int, int], None]

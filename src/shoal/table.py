@@ -9,7 +9,7 @@ dtypes of what came in.
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import ShoalError, for_each, no_columns, some, warn
 from shoal.files import Source, read
+from shoal.files.arrays import plain
 from shoal.parameters import Names, names_of
 
 Int = NDArray[np.int64]
@@ -83,12 +84,32 @@ class Roles:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column as it came: the series of a dataframe, and its text and the signs of numbers in a text file."""
+    """A column as it came: the series of a dataframe, and its text and the signs of numbers in a text file.
+
+    Several columns that mean one thing, such as a latitude and a longitude, are the `parts` of one.
+    """
 
     name: str
     series: "nw.Series[Any]"
     text: pa.ChunkedArray | None = None
     signs: tuple[str, str] = (".", "")
+    parts: "tuple[Column, ...]" = ()
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Column":
+        """Some of its records."""
+        text = None if self.text is None else self.text.filter(pa.array(chosen))
+        series = self.series.filter(chosen.tolist())
+        return Column(self.name, series, text, self.signs, tuple(part.where(chosen) for part in self.parts))
+
+    def values(self) -> pa.ChunkedArray:
+        """What it holds, in Arrow: the text of a text file, else its values."""
+        if self.text is not None:
+            return self.text
+        held = plain(arrow_column(self.series))
+        return held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +147,12 @@ class Table:
         """The columns without a role."""
         return self.roles.others(self.frame.columns)
 
-    def column(self, name: str) -> "Column":
-        """A column as it came."""
+    def column(self, *names: str) -> "Column":
+        """A column as it came, or several as one."""
+        if len(names) > 1:
+            parts = tuple(self.column(name) for name in names)
+            return replace(parts[0], name=", ".join(names), parts=parts)
+        (name,) = names
         if self.source is not None and self.source.text is not None:
             return Column(name, self.frame[name], self.source.text[name], self.source.dialect.signs)
         return Column(name, self.frame[name])

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.common_values import CommonValues
-from shoal.errors import ShoalError
-from shoal.parameters import Aggregate, Scaling
+from shoal.attributes.ranks import key_at, value_of
+from shoal.attributes.taxonomy import Taxonomy
+from shoal.errors import ShoalError, nearest_name, some
+from shoal.parameters import Aggregate, GapPolicy, Scaling
 from shoal.table import Column
 
 Float = NDArray[np.float64]
@@ -29,6 +31,30 @@ Chunks = Callable[[], Iterator[Stored]]
 Squares = tuple[float, int]  # a sum, and the power of four that it is to be multiplied by
 Digits = int | Mapping[str, int] | None
 """The digits that are asked for: of all attributes, of some, or of none."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for an attribute; the rest is found out.
+
+    Attributes
+    ----------
+    kind : the name of its kind
+    gaps : what is done about missing values
+    gap_values : what stands for a missing value, beside an empty cell, in the place of what usually does
+    order : the values of an ordinal attribute, from the lowest to the highest
+    taxonomy : the tree that the codes of an attribute belong to
+    prefix : the lengths of the beginnings of a code that are groups of codes
+    coordinates : the most coordinates that an attribute of categories may have
+    """
+
+    kind: str | None = None
+    gaps: GapPolicy = "error"
+    gap_values: tuple[str, ...] | None = None
+    order: tuple[str, ...] = ()
+    taxonomy: Taxonomy | None = None
+    prefix: tuple[int, ...] = ()
+    coordinates: int = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +78,11 @@ class Attribute(ABC):
     """How much it counts in the distance."""
     is_constant: bool
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that it stands for."""
+        return (self.name,)
+
     @abstractmethod
     def coordinates(self) -> Float:
         """The scaled coordinates of the records: n rows, one column or more."""
@@ -64,7 +95,14 @@ class Attribute(ABC):
 
     @abstractmethod
     def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
-        """(SSE of the released values, SST of the original ones), scaled but not weighted."""
+        """(the loss of the released values, that of one common value of all records), scaled but not weighted.
+
+        A loss is a sum of squared distances from original to released values.
+        """
+
+    @abstractmethod
+    def placed(self, common: CommonValues) -> Float:
+        """The scaled coordinates of common values: one row for each."""
 
     @abstractmethod
     def profile(self, common: CommonValues, labels: Int) -> Profile:
@@ -86,6 +124,10 @@ class Attribute(ABC):
     def warning(self) -> str | None:
         """What the owner of the table should know about the column before it is averaged."""
         return None
+
+    def said(self) -> dict[str, Any]:
+        """What a manifest says of it beside its kind, as JSON takes it."""
+        return {}
 
 
 class AgainError(Exception):
@@ -130,8 +172,27 @@ class Kept(ABC):
     centre: float = 0.0
     spread: float = 1.0
     is_constant: bool = False
-    sst: float = 0.0  # of all records, scaled
+    sst: float = 0.0  # the loss of one common value of all records, scaled
     digits: int | None = None  # that common values are rounded to
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that it stands for."""
+        return (self.name,)
+
+    @property
+    def width(self) -> int:
+        """How many coordinates it has."""
+        return 1
+
+    def typical(self, chunks: Chunks) -> Any:
+        """What is stored of a value in the middle, to be put where one is missing: the lower median."""
+        n = sum(len(part) for part in chunks())
+        return value_of(key_at(chunks, (n - 1) // 2)[0], self.dtype)
+
+    def overall(self, middle: Float) -> Float:
+        """The coordinates of the common value of all records, whose coordinates have this mean."""
+        return middle
 
     @property
     @abstractmethod
@@ -196,33 +257,62 @@ class Kind(ABC):
         """Whether a column, or its first part, is of this kind."""
 
     @abstractmethod
-    def attribute(self, column: Column, scaling: Scaling, weight: float) -> Attribute:
-        """A column in memory; an error that names it and the rows that are in the way."""
-
-    @abstractmethod
-    def gathering(self, name: str) -> Gathering:
+    def gathering(self, name: str, wish: Wish) -> Gathering:
         """A column that comes in parts."""
+
+    def attribute(self, column: Column, scaling: Scaling, weight: float, wish: Wish) -> Attribute:
+        """A column in memory, as one part; an error that names it and the rows that are in the way."""
+        return in_one_part(self.gathering(column.name, wish), column, scaling, weight)
 
 
 KINDS: dict[str, Kind] = {}
 """Every kind, by its name."""
 
+KEPT: dict[str, type[Kept]] = {}
+"""What a stream keeps, by the name that it is written with."""
+
 
 def register(kind: Kind) -> Kind:
     """Make a kind known; those that come later are asked first."""
     KINDS[kind.name] = kind
+    KEPT[kind.kept.kind] = kind.kept
     return kind
 
 
-def kind_of(column: Column) -> Kind:
-    """The kind of a column: the last one that takes it."""
-    return next(kind for kind in reversed(KINDS.values()) if kind.takes(column))
+def in_one_part(gathering: Gathering, column: Column, scaling: Scaling, weight: float) -> Attribute:
+    """A column in memory, by the way that a stream reads it."""
+    while True:
+        try:
+            stored = gathering.add(column, 0)
+            gathering.finish()
+            break
+        except AgainError as error:
+            gathering = error.fresh()
+    kept, settle = gathering.kept(weight, lambda: iter([stored]))
+    settled = settle(stored, 0)
+    return kept.seen(settled).scaled(scaling, lambda: iter([settled]), True).attribute(settled)
+
+
+def kind_of(column: Column, wish: Wish | None = None) -> Kind:
+    """The kind of a column without gaps: the one that was asked for, or the last one that takes it."""
+    if wish is None or wish.kind is None:
+        return next(kind for kind in reversed(KINDS.values()) if kind.takes(column))
+    return kind_called(wish.kind)
+
+
+def kind_called(name: str) -> Kind:
+    """The kind of a name."""
+    if name not in KINDS:
+        raise ShoalError(
+            f"there is no kind {name!r}{nearest_name(name, KINDS) or f'; there are {some(KINDS, 20)}'}"
+        )
+    return KINDS[name]
 
 
 def kept_from(given: dict[str, Any]) -> Kept:
     """What `Kept.as_dict` wrote."""
     rest = dict(given)
     name = rest.pop("kind")
-    if name not in KINDS:
+    if name not in KEPT:
         raise ShoalError(f"columns of the kind {name!r} are not known; load what makes them known first")
-    return KINDS[name].kept.from_dict(rest)
+    return KEPT[name].from_dict(rest)

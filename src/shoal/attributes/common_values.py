@@ -27,6 +27,10 @@ class CommonValues(ABC):
     raw: Float
     """The values as coordinates before scaling, in the units of `Numbers.raw`."""
 
+    def of(self, column: str) -> "CommonValues":
+        """The values of one of the columns that an attribute stands for."""
+        return self
+
     @abstractmethod
     def native(self) -> Sequence[Any] | NDArray[Any]:
         """The values as a dataframe takes them."""

@@ -1,6 +1,6 @@
 """Numbers: the kind of every column that can be averaged."""
 
-from shoal.attributes.base import Gathering, Kind, Profile, register
+from shoal.attributes.base import Gathering, Kind, Profile, Wish, register
 from shoal.attributes.numbers import from_column
 from shoal.attributes.numeric_attribute import NumericAttribute
 from shoal.attributes.numeric_stream import NumericGathering, NumericKept
@@ -19,11 +19,11 @@ class Numeric(Kind):
         """Every column that no other kind wants: what is wrong with it is said when it is read."""
         return True
 
-    def attribute(self, column: Column, scaling: Scaling, weight: float) -> NumericAttribute:
-        """A column in memory."""
+    def attribute(self, column: Column, scaling: Scaling, weight: float, wish: Wish) -> NumericAttribute:
+        """A column in memory: its numbers may have any number of digits."""
         return NumericAttribute.of(column.name, from_column(column), scaling, weight)
 
-    def gathering(self, name: str) -> Gathering:
+    def gathering(self, name: str, wish: Wish) -> Gathering:
         """A column that comes in parts."""
         return NumericGathering(name)
 

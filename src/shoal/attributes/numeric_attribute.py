@@ -51,6 +51,10 @@ class NumericAttribute(Attribute):
         deviation = original - original.mean()
         return float(error @ error), float(deviation @ deviation)
 
+    def placed(self, common: CommonValues) -> Float:
+        """The values as released, scaled."""
+        return self._scaled(common.raw)[:, None]
+
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """A histogram, in the units of the table."""
         return Profile(self.name, self.numbers.floats(), common.floats()[labels])
