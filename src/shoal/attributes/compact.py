@@ -51,8 +51,8 @@ def compacted(incidence: Any, shares: Float, most: int) -> tuple[Float, bool]:
 
 def directions(places: Int, d: int) -> Float:
     """For each place a vector of length 1 whose d entries have all the same size; it depends on nothing else."""
-    count = places.astype(np.uint64)[:, None] * np.uint64(d) + np.arange(d, dtype=np.uint64)
-    return np.where(scrambled(count) >> np.uint64(63), 1.0, -1.0) / np.sqrt(d)
+    count = np.asarray(places[:, None] * d + np.arange(d), np.uint64)
+    return np.asarray(np.where(scrambled(count) >> np.uint64(63), 1.0, -1.0) / np.sqrt(d))
 
 
 def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
