@@ -556,13 +556,20 @@ class GapAttribute(Attribute):
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
-        before, after = np.full(len(self.stored), np.nan), common.floats()[labels]
+        assert isinstance(common, GapValues)
+        before, after = np.full((2, len(self.stored)), np.nan)
         levels: tuple[str, ...] = ()
-        if (inner := self._inner(~self.lacking)) is not None:
-            there = int((~self.lacking).sum())
-            whole = inner.common_values(np.arange(there), np.array([0, there]), "mean", False, None)
-            shown = inner.profile(whole, np.zeros(there, np.int64))
-            before[~self.lacking], levels = shown.before, shown.levels
+        there = ~self.lacking
+        if (inner := self._inner(there)) is not None:
+            n = int(there.sum())
+            whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
+            shown = inner.profile(whole, np.zeros(n, np.int64))
+            before[there], levels = shown.before, shown.levels
+            which = common.which[labels]
+            if common.inner is not None and self.kept.inner is not None:
+                valued = which >= 0
+                any_of_them = self.kept.inner.attribute(np.repeat(self.stored[there][:1], valued.sum()))
+                after[valued] = any_of_them.profile(common.inner, which[valued]).after
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
