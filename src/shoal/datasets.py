@@ -207,9 +207,9 @@ _CHAPTERS = ("I10", "I21", "I48", "I50", "J18", "J44", "J45", "E11", "E66", "M16
 def extract(n: int = 1200, seed: int = 2025) -> pa.Table:
     """A raw extract of n invented stays in a clinic, as such tables are: text, dates, codes, marks and gaps.
 
-    Case number (identifier), date of birth as day.month.year, sex, postcode with leading zeros, occupation, pain at
-    admission (none to severe), weight in kg, time of admission, main diagnosis (an ICD code), and length of the stay
-    and costs (confidential). Missing values are empty, "?" or "NA"; a weight of -9 was not measured.
+    Case number (identifier), date of birth as day.month.year, sex, postcode with leading zeros, occupation, pain
+    at admission (none to severe), weight in kg, time of admission, main diagnosis (an ICD code), and length of
+    the stay and costs (confidential). Missing values are empty, "?" or "NA"; a weight of -9 was not measured.
     """
     rng = np.random.default_rng(seed)
     born = np.datetime64("1932-01-01") + rng.integers(0, 365 * 75, n).astype("timedelta64[D]")
