@@ -1169,3 +1169,22 @@ def rounded_value(value, digits, low, high):
     if first > last:
         return min(first, last, key=abs) * unit
     return min(max(round(value / unit), first), last) * unit
+
+
+def compacted(marks, shares, most, signs):
+    """Categories in so many coordinates: the marks that vary most keep their own, the others add their signs."""
+
+    def variance(mark):
+        mean = math.fsum(share * row[mark] for share, row in zip(shares, marks, strict=True))
+        return math.fsum(share * (row[mark] - mean) ** 2 for share, row in zip(shares, marks, strict=True))
+
+    places = range(len(marks[0]))
+    square = max(sum(share * row[mark] ** 2 for share, row in zip(shares, marks, strict=True)) for mark in places)
+    unit = max(*(variance(mark) for mark in places), square / 1e6) or 1.0
+    ranked = sorted(places, key=lambda mark: (-round(variance(mark) / unit, 9), mark))
+    own, others = sorted(ranked[: most // 2]), sorted(ranked[most // 2 :])
+    return [
+        [row[mark] for mark in own]
+        + [sum(row[mark] * signs[mark][axis] for mark in others) for axis in range(most - most // 2)]
+        for row in marks
+    ]
