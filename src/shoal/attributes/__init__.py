@@ -22,14 +22,18 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
+from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.numeric import profile_of
+from shoal.attributes.taxonomy import Taxonomy
+from shoal.attributes.taxonomy_files import read_taxonomy
 
 __all__ = [
     "KINDS",
     "AgainError",
     "Attribute",
+    "Code",
     "CommonValues",
     "Digits",
     "Gathering",
@@ -38,6 +42,7 @@ __all__ = [
     "Profile",
     "Squares",
     "Stored",
+    "Taxonomy",
     "Wish",
     "finite_numbers",
     "holds_numbers",
@@ -45,6 +50,7 @@ __all__ = [
     "kind_of",
     "numbers_in",
     "profile_of",
+    "read_taxonomy",
     "register",
     "whole_where_it_can",
 ]

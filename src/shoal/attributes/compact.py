@@ -52,7 +52,7 @@ def directions(places: Int, d: int) -> Float:
     """For each place a vector of length 1 whose d entries have all the same size; it depends on nothing else."""
     count = (places[:, None] * d + np.arange(d)).astype(np.uint64)
     entry = 1.0 / np.sqrt(d)
-    return np.where(scrambled(count) >> np.uint64(63), entry, -entry)
+    return np.asarray(np.where(scrambled(count) >> np.uint64(63), entry, -entry))
 
 
 def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
