@@ -1169,3 +1169,79 @@ def rounded_value(value, digits, low, high):
     if first > last:
         return min(first, last, key=abs) * unit
     return min(max(round(value / unit), first), last) * unit
+
+
+def compacted(marks, shares, most, signs):
+    """Categories in so many coordinates: the marks that vary most keep their own, the others add their signs."""
+
+    def variance(mark):
+        mean = math.fsum(share * row[mark] for share, row in zip(shares, marks, strict=True))
+        return math.fsum(share * (row[mark] - mean) ** 2 for share, row in zip(shares, marks, strict=True))
+
+    places = range(len(marks[0]))
+    square = max(sum(share * row[mark] ** 2 for share, row in zip(shares, marks, strict=True)) for mark in places)
+    unit = max(*(variance(mark) for mark in places), square / 1e6) or 1.0
+    ranked = sorted(places, key=lambda mark: (-round(variance(mark) / unit, 9), mark))
+    own, others = sorted(ranked[: most // 2]), sorted(ranked[most // 2 :])
+    return [
+        [row[mark] for mark in own]
+        + [sum(row[mark] * signs[mark][axis] for mark in others) for axis in range(most - most // 2)]
+        for row in marks
+    ]
+
+
+def way_up(parents, node):
+    """A node and all above it, the root last; `parents` of the root is -1."""
+    way = [node]
+    while parents[way[-1]] >= 0:
+        way.append(parents[way[-1]])
+    return way
+
+
+def meeting(parents, a, b):
+    """The lowest node that is above both or is one of them."""
+    above = way_up(parents, b)
+    return next(node for node in way_up(parents, a) if node in above)
+
+
+def path_length(parents, lengths, a, b):
+    """The edges from each of two nodes up to where their ways meet."""
+    top = meeting(parents, a, b)
+    total = 0.0
+    for node in (a, b):
+        while node != top:
+            total += lengths[node]
+            node = parents[node]
+    return total
+
+
+def median_node(parents, lengths, records):
+    """Of all nodes the one with the least summed path length to the records, the highest of several."""
+    best = []
+    for node in range(len(parents)):
+        total = math.fsum(path_length(parents, lengths, node, record) for record in records)
+        best.append((round(total, 9), len(way_up(parents, node)), node))
+    return min(best)[2]
+
+
+def common_ancestor(parents, records):
+    """The lowest node that is above all records."""
+    return max(
+        (node for node in range(len(parents)) if all(node in way_up(parents, record) for record in records)),
+        key=lambda node: len(way_up(parents, node)),
+    )
+
+
+def mode_node(records, everybody):
+    """The most frequent record of a group; of several the most frequent of all, then the first."""
+    return min(set(records), key=lambda node: (-records.count(node), -everybody.count(node), node))
+
+
+def whole_percents(counts):
+    """Shares in whole percents that add up to 100: the largest remainders are rounded up, the first of equal ones."""
+    exact = [Fraction(100 * count, sum(counts)) for count in counts]
+    percents = [math.floor(share) for share in exact]
+    ranked = sorted(range(len(counts)), key=lambda i: (percents[i] - exact[i], i))
+    for i in ranked[: 100 - sum(percents)]:
+        percents[i] += 1
+    return percents

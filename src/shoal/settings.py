@@ -162,7 +162,7 @@ class TaxonomyRule:
 
     def check(self, name: str, value: object) -> object:
         """The taxonomy, read."""
-        from shoal.attributes.taxonomy import Taxonomy, read_taxonomy
+        from shoal.attributes import Taxonomy, read_taxonomy
 
         if isinstance(value, Taxonomy):
             return value
