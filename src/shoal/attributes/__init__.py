@@ -25,6 +25,8 @@ from shoal.attributes.base import (
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.numeric import profile_of
+from shoal.attributes.place import Place
+from shoal.attributes.place_names import places_in
 
 __all__ = [
     "KINDS",
@@ -35,6 +37,7 @@ __all__ = [
     "Gathering",
     "Kept",
     "Kind",
+    "Place",
     "Profile",
     "Squares",
     "Stored",
@@ -44,6 +47,7 @@ __all__ = [
     "kept_from",
     "kind_of",
     "numbers_in",
+    "places_in",
     "profile_of",
     "register",
     "whole_where_it_can",

@@ -62,12 +62,14 @@ class Profile:
     """What a report shows of a column, before and after: a number for each record, to be drawn as a histogram.
 
     `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
+    `notes` are what else is to be said of the column: a label and a text each.
     """
 
     name: str
     before: Float
     after: Float
     levels: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 class Attribute(ABC):

@@ -49,6 +49,7 @@ def render(release: "Release") -> str:
         left=[figure for figure in release.figures if figure.topic == "risk" and "columns" in figure.details],
         attributes=attributes,
         measured=[column for column in attributes if not column.levels],
+        noted=[column for column in attributes if column.notes],
         drawn=drawn,
         settings=settings_of(release),
         spectrum_plot=spectrum_plot(release.manifest["method"]),
