@@ -117,8 +117,17 @@ class Release(Figured):
         """Made anew for each use: whoever changes `table` changes their copy."""
         frame, keep = self.original.frame, not self.settings.exact
         return self.original.replaced(
-            values.column(frame[name], self.labels, keep) for name, values in self.common.items()
+            values.column(frame[name], self.labels, keep) for name, values in self.by_column.items()
         )
+
+    @property
+    def by_column(self) -> dict[str, CommonValues]:
+        """The common values of each column: an attribute may stand for several."""
+        return {
+            column: self.common[attribute.name].of(column)
+            for attribute in self.space.attributes
+            for column in attribute.columns
+        }
 
     def write(
         self,
@@ -202,18 +211,21 @@ class Release(Figured):
             write(arrow_of(self._released()), temporary, kind)
             return None
         dialect = style.dialect
-        columns = {name: self._text(name, dialect) for name in self.original.kept}
-        warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect)
+        released = self.by_column
+        columns = {name: self._text(name, released.get(name), dialect) for name in self.original.kept}
+        warn_of_formulas(
+            columns, [name for name in columns if name not in self.original.roles.quasi_identifiers], dialect
+        )
         write_texts(list(columns), list(columns.values()), temporary, kind, style)
         return dialect
 
-    def _text(self, name: str, dialect: Dialect) -> Sequence[str]:
+    def _text(self, name: str, common: CommonValues | None, dialect: Dialect) -> Sequence[str]:
         """A column as text: released values, or what stood in the file that came in."""
-        if name in self.common:
-            short = np.array(self.common[name].text(dialect.decimal), dtype=object)
-            released: list[str] = short[self.labels].tolist()
-            return released
-        return column_text(self.original, name)
+        if common is None:
+            return column_text(self.original, name)
+        short = np.array(common.text(dialect.decimal), dtype=object)
+        released: list[str] = short[self.labels].tolist()
+        return released
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""

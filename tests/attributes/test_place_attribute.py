@@ -9,7 +9,7 @@ import naive
 from samples import earthly
 from shoal import ShoalError, ShoalWarning
 from shoal.attributes import sphere
-from shoal.attributes.place_attribute import PlaceAttribute, said
+from shoal.attributes.place_attribute import PlaceAttribute, as_text
 from shoal.attributes.place_values import Form
 
 FORM = Form(("lat", "lon"))
@@ -215,7 +215,7 @@ def test_a_profile_has_the_latitudes_and_the_distances():
 
 
 def test_distances_are_said_in_metres_or_kilometres():
-    assert [said(far) for far in (0.0123, 0.9, 3.14159, 31.4159, 3141.59)] == [
+    assert [as_text(far) for far in (0.0123, 0.9, 3.14159, 31.4159, 3141.59)] == [
         "12 m",
         "900 m",
         "3.14 km",

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from shoal.attributes.base import Chunks, Float, Gathering, Int, Kept, Kind, Settle, Stored, Wish, register
+from shoal.attributes.base import Chunks, Float, Gathering, Int, Kept, Kind, Settle, Stored, Wish
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.numbers import Fixed, Numbers, RowsError, from_series, from_text, rows_error
 from shoal.attributes.numeric_stream import as_it_is, in_units
@@ -271,6 +271,3 @@ class Place(Kind):
     def gathering(self, name: str, wish: Wish) -> Gathering:
         """Places that come in parts."""
         return PlaceGathering(name)
-
-
-register(Place())

@@ -54,6 +54,11 @@ class PlaceAttribute(Attribute):
     is_constant: bool
 
     @property
+    def kind(self) -> str:
+        """What its kind is called."""
+        return "place"
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The latitude and the longitude."""
         return self.form.names
@@ -125,10 +130,13 @@ class PlaceAttribute(Attribute):
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """A histogram of the latitudes, and how far places have moved."""
-        before = unpacked(self.places)[0] / UNIT
+        before, after = unpacked(self.places)[0] / UNIT, common.floats()[labels]
+        return Profile(self.form.names[0], before, after, notes=self.notes(common, labels))
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """How far places have moved."""
         moved = zip(("mean", "median", "largest"), self.kilometres(common, labels), strict=True)
-        notes = tuple((f"{which} distance from original to released place", said(far)) for which, far in moved)
-        return Profile(self.form.names[0], before, common.floats()[labels], notes=notes)
+        return tuple((f"{which} distance from original to released place", as_text(far)) for which, far in moved)
 
     def check_digits(self, asked: Digits) -> None:
         """Whether the columns came with so many decimals of a degree."""
@@ -191,7 +199,7 @@ def warning_of(name: str, records: int) -> str | None:
     )
 
 
-def said(kilometres: float) -> str:
+def as_text(kilometres: float) -> str:
     """A distance to read."""
     if kilometres < 1:
         return f"{1000 * kilometres:.0f} m"
