@@ -32,10 +32,19 @@ from shoal.attributes.nominal import Boolean, Nominal
 from shoal.attributes.numeric import Numeric, profile_of
 from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
+from shoal.attributes.place import Place
+from shoal.attributes.place_names import places_in
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.taxonomy_files import read_taxonomy
 
-for _kind in (Numeric(), Nominal(), Boolean(), Ordinal(), Code()):  # those that come later are asked first
+for _kind in (
+    Numeric(),
+    Nominal(),
+    Boolean(),
+    Ordinal(),
+    Code(),
+    Place(),
+):  # those that come later are asked first
     register(_kind)
 
 __all__ = [
@@ -64,6 +73,7 @@ __all__ = [
     "kind_called",
     "kind_of",
     "numbers_in",
+    "places_in",
     "profile_of",
     "read_taxonomy",
     "register",

@@ -573,7 +573,15 @@ class GapAttribute(Attribute):
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels)
+        return Profile(self.name, before, after, levels, self.notes(common, labels))
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """Of the values that are released as values."""
+        assert isinstance(common, GapValues)
+        which = common.which[labels]
+        both = (which >= 0) & ~self.lacking
+        inner = self._inner(both)
+        return () if inner is None or common.inner is None else inner.notes(common.inner, which[both])
 
     def check_digits(self, asked: Digits) -> None:
         """Of the values."""

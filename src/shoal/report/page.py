@@ -68,6 +68,7 @@ def render(release: "Release") -> str:
         counted=[column for column in attributes if column.levels],
         kinds=release.manifest["attributes"],
         gaps=[figure.sentence for figure in release.figures if figure.name.startswith("gaps_")],
+        noted=[column for column in attributes if column.notes],
         drawn=drawn,
         settings=settings_of(release),
         spectrum_plot=spectrum_plot(release.manifest["method"]),
