@@ -162,7 +162,7 @@ class TaxonomyRule:
 
     def check(self, name: str, value: object) -> object:
         """The taxonomy, read."""
-        from shoal.attributes.taxonomy import Taxonomy, read_taxonomy
+        from shoal.attributes import Taxonomy, read_taxonomy
 
         if isinstance(value, Taxonomy):
             return value
@@ -510,10 +510,14 @@ class Settings:
 
     def wishes(self) -> "dict[tuple[str, ...], Wish]":
         """What was asked for each attribute, by the columns that it stands for, in their order."""
+        from shoal.attributes import places_in
+
         names = self.roles.quasi_identifiers
+        free = [name for name in names if name not in self.kinds and not any(name in pair for pair in self.places)]
+        pairs = [*self.places, *places_in(free)]
         found: dict[tuple[str, ...], Wish] = {}
         for name in names:
-            pair = next((pair for pair in self.places if name in pair), (name,))
+            pair: tuple[str, ...] = next((pair for pair in pairs if name in pair), (name,))
             if pair not in found:
                 found[pair] = self.wish(pair)
         return found

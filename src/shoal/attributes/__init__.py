@@ -24,6 +24,7 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
+from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
@@ -31,8 +32,19 @@ from shoal.attributes.nominal import Boolean, Nominal
 from shoal.attributes.numeric import Numeric, profile_of
 from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
+from shoal.attributes.place import Place
+from shoal.attributes.place_names import places_in
+from shoal.attributes.taxonomy import Taxonomy
+from shoal.attributes.taxonomy_files import read_taxonomy
 
-for _kind in (Numeric(), Nominal(), Boolean(), Ordinal()):  # those that come later are asked first
+for _kind in (
+    Numeric(),
+    Nominal(),
+    Boolean(),
+    Ordinal(),
+    Code(),
+    Place(),
+):  # those that come later are asked first
     register(_kind)
 
 __all__ = [
@@ -49,6 +61,7 @@ __all__ = [
     "Profile",
     "Squares",
     "Stored",
+    "Taxonomy",
     "Wish",
     "Wishes",
     "apart",
@@ -60,7 +73,9 @@ __all__ = [
     "kind_called",
     "kind_of",
     "numbers_in",
+    "places_in",
     "profile_of",
+    "read_taxonomy",
     "register",
     "whole_where_it_can",
 ]

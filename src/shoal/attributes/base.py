@@ -66,12 +66,14 @@ class Profile:
     """What a report shows of a column, before and after: a number for each record, to be drawn as a histogram.
 
     `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
+    `notes` are what else is to be said of the column: a label and a text each.
     """
 
     name: str
     before: Float
     after: Float
     levels: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 class Attribute(ABC):
@@ -120,6 +122,10 @@ class Attribute(ABC):
     def check_aggregate(self, aggregate: Aggregate) -> None:
         """Raise an error if its records cannot have such a common value; it is tried with the first one."""
         self.common_values(np.zeros(1, np.int64), np.array([0, 1]), aggregate, False, None)
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """What else a report says of it: a label and a text each."""
+        return ()
 
     def check_digits(self, asked: Digits) -> None:
         """Raise an error if the digits that were asked for cannot be had; most kinds have none."""

@@ -578,17 +578,32 @@ class GapAttribute(Attribute):
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
-        before, after = np.full(len(self.stored), np.nan), common.floats()[labels]
+        assert isinstance(common, GapValues)
+        before, after = np.full((2, len(self.stored)), np.nan)
         levels: tuple[str, ...] = ()
-        if (inner := self._inner(~self.lacking)) is not None:
-            there = int((~self.lacking).sum())
-            whole = inner.common_values(np.arange(there), np.array([0, there]), "mean", False, None)
-            shown = inner.profile(whole, np.zeros(there, np.int64))
-            before[~self.lacking], levels = shown.before, shown.levels
+        there = ~self.lacking
+        if (inner := self._inner(there)) is not None:
+            n = int(there.sum())
+            whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
+            shown = inner.profile(whole, np.zeros(n, np.int64))
+            before[there], levels = shown.before, shown.levels
+            which = common.which[labels]
+            if common.inner is not None and self.kept.inner is not None:
+                valued = which >= 0
+                any_of_them = self.kept.inner.attribute(np.repeat(self.stored[there][:1], valued.sum()))
+                after[valued] = any_of_them.profile(common.inner, which[valued]).after
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels)
+        return Profile(self.name, before, after, levels, self.notes(common, labels))
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """Of the values that are released as values."""
+        assert isinstance(common, GapValues)
+        which = common.which[labels]
+        both = (which >= 0) & ~self.lacking
+        inner = self._inner(both)
+        return () if inner is None or common.inner is None else inner.notes(common.inner, which[both])
 
     def check_aggregate(self, aggregate: Aggregate) -> None:
         """Of the values."""
