@@ -13,7 +13,8 @@ from shoal.partition import compact, means_of, sse_of
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-_FAR = 20.0  # times the mean SSE of a group: what makes a group scattered
+_USUAL = 0.75  # of the groups have an SSE up to what is usual
+_FAR = 20.0  # times that: what makes a group scattered
 _MOST = 500  # groups that are dissolved at the most, those of the largest SSE
 _NEAREST = 16  # groups that a record may go to
 
@@ -22,7 +23,8 @@ def gathered(X: Float, labels: Int, k: int) -> Int:
     """The labels with scattered groups dissolved, where that lowers the SSE; no group exceeds 2k - 1."""
     centroids, sizes = means_of(X, labels), np.bincount(labels)
     errors = np.bincount(labels, np.square(X - centroids[labels]).sum(axis=1))
-    worst = np.flatnonzero(errors > _FAR * errors.mean())
+    usual = float(np.quantile(errors, _USUAL)) or float(errors.mean())
+    worst = np.flatnonzero(errors > _FAR * usual)
     worst = worst[np.argsort(-errors[worst], kind="stable")][:_MOST]
     others = np.setdiff1d(np.arange(len(sizes)), worst)
     if not len(worst) or not len(others):
