@@ -24,7 +24,9 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
+from shoal.attributes.clock import TimeOfDay
 from shoal.attributes.common_values import CommonValues
+from shoal.attributes.dates import Date, Duration, Timestamp
 from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.nominal import Boolean, Nominal
@@ -32,7 +34,16 @@ from shoal.attributes.numeric import Numeric, profile_of
 from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
 
-for _kind in (Numeric(), Nominal(), Boolean(), Ordinal()):  # those that come later are asked first
+for _kind in (
+    Numeric(),
+    Nominal(),
+    Boolean(),
+    Ordinal(),
+    Date(),
+    Timestamp(),
+    TimeOfDay(),
+    Duration(),
+):  # those that come later are asked first
     register(_kind)
 
 __all__ = [

@@ -19,6 +19,7 @@ from functools import cached_property, partial
 from math import sqrt
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -431,6 +432,11 @@ class GapValues(CommonValues):
         short = [] if self.inner is None else self.inner.text(decimal_sign)
         return [short[place] if place >= 0 else self.spelling for place in self.which.tolist()]
 
+    def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
+        """As the kind of the values makes it, where it has a way of its own."""
+        made = None if self.inner is None else self.inner.gapped(like, self.which[labels], self.spelling)
+        return super().column(like, labels, keep_type) if made is None else made
+
 
 @dataclass(frozen=True, eq=False)
 class GapAttribute(Attribute):
@@ -558,15 +564,16 @@ class GapAttribute(Attribute):
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
         before, after = np.full(len(self.stored), np.nan), common.floats()[labels]
         levels: tuple[str, ...] = ()
+        unit = ""
         if (inner := self._inner(~self.lacking)) is not None:
             there = int((~self.lacking).sum())
             whole = inner.common_values(np.arange(there), np.array([0, there]), "mean", False, None)
             shown = inner.profile(whole, np.zeros(there, np.int64))
-            before[~self.lacking], levels = shown.before, shown.levels
+            before[~self.lacking], levels, unit = shown.before, shown.levels, shown.unit
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels)
+        return Profile(self.name, before, after, levels, unit)
 
     def check_digits(self, asked: Digits) -> None:
         """Of the values."""
@@ -585,6 +592,10 @@ class GapAttribute(Attribute):
             return {}
         values = self.kept.records - self.kept.gaps
         return self.kept.inner.bare().digits_used(asked, squares, values, k)
+
+    def digits_said(self, digits: int | None) -> int | str | None:
+        """Of the values."""
+        return digits if self.kept.inner is None else self.kept.inner.bare().digits_said(digits)
 
     def warning(self) -> str | None:
         """Of the values."""
