@@ -24,8 +24,10 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
+from shoal.attributes.clock import TimeOfDay
 from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
+from shoal.attributes.dates import Date, Duration, Timestamp
 from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.nominal import Boolean, Nominal
@@ -44,6 +46,10 @@ for _kind in (
     Ordinal(),
     Code(),
     Place(),
+    Date(),
+    Timestamp(),
+    TimeOfDay(),
+    Duration(),
 ):  # those that come later are asked first
     register(_kind)
 

@@ -19,6 +19,7 @@ from functools import cached_property, partial
 from math import sqrt
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -431,6 +432,11 @@ class GapValues(CommonValues):
         short = [] if self.inner is None else self.inner.text(decimal_sign)
         return [short[place] if place >= 0 else self.spelling for place in self.which.tolist()]
 
+    def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
+        """As the kind of the values makes it, where it has a way of its own."""
+        made = None if self.inner is None else self.inner.gapped(like, self.which[labels], self.spelling)
+        return super().column(like, labels, keep_type) if made is None else made
+
 
 @dataclass(frozen=True, eq=False)
 class GapAttribute(Attribute):
@@ -559,12 +565,12 @@ class GapAttribute(Attribute):
         assert isinstance(common, GapValues)
         before, after = np.full((2, len(self.stored)), np.nan)
         levels: tuple[str, ...] = ()
-        there = ~self.lacking
+        unit, there = "", ~self.lacking
         if (inner := self._inner(there)) is not None:
             n = int(there.sum())
             whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
             shown = inner.profile(whole, np.zeros(n, np.int64))
-            before[there], levels = shown.before, shown.levels
+            before[there], levels, unit = shown.before, shown.levels, shown.unit
             which = common.which[labels]
             if common.inner is not None and self.kept.inner is not None:
                 valued = which >= 0
@@ -573,7 +579,7 @@ class GapAttribute(Attribute):
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels, self.notes(common, labels))
+        return Profile(self.name, before, after, levels, self.notes(common, labels), unit)
 
     def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
         """Of the values that are released as values."""
@@ -600,6 +606,10 @@ class GapAttribute(Attribute):
             return {}
         values = self.kept.records - self.kept.gaps
         return self.kept.inner.bare().digits_used(asked, squares, values, k)
+
+    def digits_said(self, digits: int | None) -> int | str | None:
+        """Of the values."""
+        return digits if self.kept.inner is None else self.kept.inner.bare().digits_said(digits)
 
     def warning(self) -> str | None:
         """Of the values."""
