@@ -121,6 +121,10 @@ class Attribute(ABC):
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """What a report shows."""
 
+    def check_aggregate(self, aggregate: Aggregate) -> None:
+        """Raise an error if its records cannot have such a common value; it is tried with the first one."""
+        self.common_values(np.zeros(1, np.int64), np.array([0, 1]), aggregate, False, None)
+
     def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
         """What else a report says of it: a label and a text each."""
         return ()
@@ -172,6 +176,10 @@ class Gathering(ABC):
     @abstractmethod
     def finish(self) -> None:
         """All parts are there. An error if the whole is not what its parts seemed; `AgainError` as in `add`."""
+
+    def different(self) -> Column | None:
+        """The different values as a column, where they tell the kind of the whole; None where its parts do."""
+        return None
 
     @abstractmethod
     def kept(self, weight: float, chunks: Chunks) -> "tuple[Kept, Settle]":
