@@ -1245,3 +1245,73 @@ def whole_percents(counts):
     for i in ranked[: 100 - sum(percents)]:
         percents[i] += 1
     return percents
+
+
+def haversine(a, b):
+    """The great circle between two places (latitude, longitude), in radians."""
+    (north_a, east_a), (north_b, east_b) = [[math.radians(angle) for angle in place] for place in (a, b)]
+    half = math.sin((north_b - north_a) / 2) ** 2
+    half += math.cos(north_a) * math.cos(north_b) * math.sin((east_b - east_a) / 2) ** 2
+    return 2 * math.asin(math.sqrt(min(1.0, half)))
+
+
+def kilometres(a, b):
+    return 6371.0088 * haversine(a, b)
+
+
+def chord(a, b):
+    """The straight line between two places, through an earth of radius 1."""
+    return 2 * math.sin(haversine(a, b) / 2)
+
+
+def on_sphere(place):
+    """A place (latitude, longitude) as a point of the sphere of radius 1."""
+    north, east = map(math.radians, place)
+    return [math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)]
+
+
+def mean_direction(places):
+    """The place below the sum of the unit vectors; None where they cancel out."""
+    x, y, z = mean([on_sphere(place) for place in places])
+    if math.sqrt(x * x + y * y + z * z) < 1e-6:
+        return None
+    return math.degrees(math.atan2(z, math.sqrt(x * x + y * y))), math.degrees(math.atan2(y, x))
+
+
+def medoid(places):
+    """The place whose squared chords to all others have the least sum; the first of those that are as good."""
+    sums = [sum(chord(one, other) ** 2 for other in places) for one in places]
+    return next(place for place, total in zip(places, sums, strict=True) if total < min(sums) + 1e-9)
+
+
+def common_place(places):
+    """The mean direction of a group; the medoid where there is none."""
+    return mean_direction(places) or medoid(places)
+
+
+def place_loss(places, groups, released):
+    """Squared chords from all places to the common ones, and to that of all places."""
+    lost = sum(chord(places[i], released[g]) ** 2 for g, group in enumerate(groups) for i in group)
+    overall = mean_direction(places)
+    return lost, sum(1.0 if overall is None else chord(place, overall) ** 2 for place in places)
+
+
+def mdav_on_sphere(places, k):
+    """MDAV of places, where the distance between two is the chord of their great circle."""
+    vectors = [on_sphere(place) for place in places]
+    free, groups = set(range(len(places))), []
+
+    def around(seed):
+        others = sorted((i for i in free if i != seed), key=lambda i: (chord(places[i], places[seed]), i))
+        groups.append([seed, *others[: k - 1]])
+        free.difference_update(groups[-1])
+
+    while len(free) >= 2 * k:
+        first = farthest(vectors, free, mean([vectors[i] for i in sorted(free)]))
+        around(first)
+        around(max(sorted(free), key=lambda i: chord(places[i], places[first])))
+    if len(free) >= k:
+        groups.append(sorted(free))
+    else:
+        join_nearest(vectors, groups, free)
+    return groups

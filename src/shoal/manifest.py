@@ -24,15 +24,18 @@ def manifest_of(
     digits: dict[str, int | None],
     figures: Sequence[Figure],
     came_from: Manifest,
+    kinds: Manifest,
 ) -> Manifest:
     """All that is needed to repeat a release and to check it; `output` is filled in when it is written.
 
-    `others` are the columns without a role, `digits` those that values leave with.
+    `others` are the columns without a role, `digits` those that values leave with, `kinds` what each
+    quasi-identifier was taken for.
     """
     asked = settings.as_dict()
     asked["digits"]["used"] = digits
     asked["roles"]["others"] = list(others)
-    return {"shoal": __version__, **asked, "figures": by_name(figures), "input": came_from, "output": None}
+    facts = {"attributes": kinds, "figures": by_name(figures), "input": came_from, "output": None}
+    return {"shoal": __version__, **asked, **facts}
 
 
 def input_of(table: Table) -> Manifest:

@@ -4,7 +4,7 @@ A method lists its parameters as `_parameters = {"k": Whole(1)}`; the estimator 
 before any work starts.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import inf, nan
@@ -15,6 +15,9 @@ from shoal.errors import ShoalError, nearest_name
 
 Aggregate = Literal["mean", "median", "mode", "interval", "set", "share", "ancestor"]
 """The common value of a group; "mean" is what each kind of attribute has for a mean."""
+Aggregates = Aggregate | Mapping[str, Aggregate]
+"""One for all columns, or some by their names; that of the others stands under `EVERY`."""
+EVERY = ""
 Scaling = Literal["zscore", "range", "robust", "none"]
 GapPolicy = Literal["error", "drop", "pattern", "blank", "value", "impute"]
 """What is done about missing values."""

@@ -3,7 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Unpack
 
+import numpy as np
+
+from shoal.attributes import GapFacts, Wishes, gaps_in
 from shoal.attributes.digits import EXACT
+from shoal.attributes.gaps import written_gaps
 from shoal.errors import ShoalError, some, warn_of_all
 from shoal.files import Dialect
 from shoal.files.batches import batches
@@ -61,26 +65,53 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     """The same for settings that were checked."""
     settings = settings.seeded()
     model, roles, aggregate, exact = settings.method, settings.roles, settings.aggregate, settings.exact
-    table = Table.of(data, roles)
+    wishes = settings.wishes()
+    table, dropped = without_gaps(Table.of(data, roles), wishes)
     check_k(model.k, len(table))
-    space = Space.of(table, settings.scaling, settings.attribute_weights)
+    space = Space.of(table, settings.scaling, settings.attribute_weights, wishes, model.k)
     for attribute in space.attributes:
         attribute.check_digits(settings.digits)
     left = left_by(table, model.k)
     heed(left, settings.strict)
     warn_of(space.constant, model.k, exact)
+    gaps = (*dropped, *space.gaps)
     warn_of_all(said for attribute in space.attributes if (said := attribute.warning()) is not None)
     with shown_progress(progress, "grouping records") as report:
-        partition = grouped(model, space.points, progress=report)
+        partition = grouped(model, space.points, strata=space.strata, progress=report)
     squares = {name: [part] for name, part in space.squares(partition, aggregate).items()}
     used = {} if exact else digits_of(space.attributes, squares, len(table), model.k, settings.digits)
     common = space.common_values(partition, aggregate, exact, used)
     loss = information_loss(space, common, partition.labels)
     sizes = int(partition.sizes.min()), int(partition.sizes.max())
     by = type(model).__name__
-    figures = figures_of(Known(model.k, len(table), partition.n_groups, sizes, by, loss, left.as_dict()))
-    manifest = manifest_of(settings, table.others, used, figures, input_of(table))
+    known = Known(
+        model.k, len(table), partition.n_groups, sizes, by, loss, left.as_dict(), partition.information_loss,
+        {each.name: each.as_dict() for each in gaps},
+    )  # fmt: skip
+    figures = figures_of(known)
+    kinds = {each.name: {"kind": each.kind, **each.said()} for each in space.attributes}
+    manifest = manifest_of(settings, table.others, used, figures, input_of(table), kinds)
     return Release(table, space, partition, common, loss, settings, tuple(figures), manifest)
+
+
+def without_gaps(table: Table, wishes: Wishes) -> tuple[Table, list[GapFacts]]:
+    """The table without the records that lack a value in a column where that was asked for; and what was found."""
+    chosen = {columns: wish for columns, wish in wishes.items() if wish.gaps == "drop"}
+    if not chosen:
+        return table, []
+    facts, missing = [], np.zeros(len(table), bool)
+    for columns, wish in chosen.items():
+        column = table.column(*columns)
+        lacking = gaps_in(column, wish)
+        missing |= lacking
+        if lacking.any():
+            facts.append(GapFacts(column.name, "drop", int(lacking.sum()), dict(written_gaps(column, lacking))))
+    if missing.all():
+        raise ShoalError(
+            f"every record lacks a value in {some(repr(each.name) for each in facts)}, so none is left; "
+            "choose another policy for gaps"
+        )
+    return table.where(~missing) if missing.any() else table, facts
 
 
 def left_by(table: Table, k: int) -> Untouched:

@@ -8,7 +8,7 @@ from typing import Any
 from shoal.errors import ShoalError
 from shoal.settings import Settings
 
-_FACTS = ("shoal", "figures", "input", "output", "blocks")
+_FACTS = ("shoal", "attributes", "figures", "input", "output", "blocks")
 _OLDER = ("records", "groups", "information_loss", "untouched", "certificate", "weights")
 """What a manifest says beside the settings, and what older ones said there."""
 

@@ -27,6 +27,7 @@ from shoal.files.spelling import number_pattern
 from shoal.files.target import write_texts
 from shoal.manifest import Manifest, output_of
 from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
+from shoal.measures.figures import wildcards
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.settings import Settings
@@ -117,8 +118,17 @@ class Release(Figured):
         """Made anew for each use: whoever changes `table` changes their copy."""
         frame, keep = self.original.frame, not self.settings.exact
         return self.original.replaced(
-            values.column(frame[name], self.labels, keep) for name, values in self.common.items()
+            values.column(frame[name], self.labels, keep) for name, values in self.by_column.items()
         )
+
+    @property
+    def by_column(self) -> dict[str, CommonValues]:
+        """The common values of each column: an attribute may stand for several."""
+        return {
+            column: self.common[attribute.name].of(column)
+            for attribute in self.space.attributes
+            for column in attribute.columns
+        }
 
     def write(
         self,
@@ -144,6 +154,8 @@ class Release(Figured):
             sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
             output = output_of(target, sha256, verification.anonymity, dialect)
             figures = replaced(self.figures, verified(verification.k, self.partition.k, WRITTEN))
+            if verification.wildcard_k is not None:
+                figures = replaced(figures, wildcards(verification.wildcard_k))
             manifest = self.manifest | {"figures": by_name(figures), "output": output}
             whole = replace(self, figures=figures, manifest=manifest)
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
@@ -202,18 +214,21 @@ class Release(Figured):
             write(arrow_of(self._released()), temporary, kind)
             return None
         dialect = style.dialect
-        columns = {name: self._text(name, dialect) for name in self.original.kept}
-        warn_of_formulas(columns, [name for name in columns if name not in self.common], dialect)
+        released = self.by_column
+        columns = {name: self._text(name, released.get(name), dialect) for name in self.original.kept}
+        warn_of_formulas(
+            columns, [name for name in columns if name not in self.original.roles.quasi_identifiers], dialect
+        )
         write_texts(list(columns), list(columns.values()), temporary, kind, style)
         return dialect
 
-    def _text(self, name: str, dialect: Dialect) -> Sequence[str]:
+    def _text(self, name: str, common: CommonValues | None, dialect: Dialect) -> Sequence[str]:
         """A column as text: released values, or what stood in the file that came in."""
-        if name in self.common:
-            short = np.array(self.common[name].text(dialect.decimal), dtype=object)
-            released: list[str] = short[self.labels].tolist()
-            return released
-        return column_text(self.original, name)
+        if common is None:
+            return column_text(self.original, name)
+        short = np.array(common.text(dialect.decimal), dtype=object)
+        released: list[str] = short[self.labels].tolist()
+        return released
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""

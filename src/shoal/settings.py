@@ -4,6 +4,7 @@
 `Settings`. A new option is a field here, with its line in `Options`, and what uses it.
 """
 
+import csv
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict
 from shoal.errors import ShoalError, nearest_name, some
 from shoal.parameters import (
     AGGREGATES,
+    EVERY,
+    GAP_POLICIES,
     SCALINGS,
-    Aggregate,
+    Aggregates,
     Flag,
+    GapPolicy,
     Names,
     Number,
     OneOf,
@@ -25,10 +29,14 @@ from shoal.parameters import (
 )
 
 if TYPE_CHECKING:  # the command line reads the options before anything heavy is loaded
-    from shoal.attributes import Digits
+    from shoal.attributes import Digits, Wish
+    from shoal.attributes.taxonomy import Taxonomy
     from shoal.estimator import Microaggregator
     from shoal.table import Roles
 
+
+_NOTHING = ("attribute_weights", "kinds", "gap_values", "orders", "taxonomies", "prefixes")
+"""Options that may be None, which is the same as leaving them out."""
 
 HEAVIEST = 1e100
 """The largest weight of an attribute: beyond, squared distances overflow."""
@@ -40,7 +48,15 @@ class Options(TypedDict, total=False):
     method: "str | Microaggregator"
     scaling: Scaling
     attribute_weights: Mapping[str, float] | None
-    aggregate: Aggregate
+    aggregate: Aggregates
+    kinds: Mapping[str, str] | None
+    gaps: GapPolicy | Mapping[str, GapPolicy]
+    gap_values: Sequence[str] | Mapping[str, Sequence[str]] | None
+    orders: Mapping[str, Sequence[str]] | None
+    taxonomies: Mapping[str, Any] | None
+    prefixes: Mapping[str, Sequence[int]] | None
+    places: Sequence[tuple[str, str]]
+    coordinates: int
     exact: bool
     digits: "Digits"
     random_state: int | None
@@ -80,6 +96,106 @@ class AttributeWeights:
             raise ShoalError(f"{name} are given as a dictionary from column name to number, not as {called}")
         rule = Number(0, HEAVIEST)
         return {column: rule.check(f"the weight of {column!r}", weight) for column, weight in value.items()}
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """A value for each of some columns, by their names; or one for all where that makes sense."""
+
+    each: Rule
+    example: str
+    for_all: bool = False
+
+    def check(self, name: str, value: object) -> object:
+        """The value, copied; what stands for all columns stands under no name."""
+        if isinstance(value, Mapping):
+            return {column: self.each.check(f"{name} of {column!r}", part) for column, part in value.items()}
+        if not self.for_all:
+            raise ShoalError(f"{name} are given by the names of columns, such as {self.example}, not as {value!r}")
+        return {EVERY: self.each.check(name, value)}
+
+
+@dataclass(frozen=True)
+class Either:
+    """One value for all columns, or some by their names."""
+
+    each: Rule
+
+    def check(self, name: str, value: object) -> object:
+        """The value, copied."""
+        if isinstance(value, Mapping):
+            found = {column: self.each.check(f"{name} of {column!r}", part) for column, part in value.items()}
+            return found if set(found) != {EVERY} else found[EVERY]
+        return self.each.check(name, value)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Several texts; numbers are taken as such."""
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """The value as a tuple."""
+        if isinstance(value, str | int | float):
+            value = (value,)
+        if not isinstance(value, Sequence) or not all(isinstance(part, str | int | float) for part in value):
+            raise ShoalError(f"{name} must be a list of values, not {value!r}")
+        return tuple(str(part) for part in value)
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Several whole numbers, each larger than the one before."""
+
+    def check(self, name: str, value: object) -> tuple[int, ...]:
+        """The value as a tuple."""
+        if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+            raise ShoalError(f"{name} must be a list of lengths such as 1, 3, 5, not {value!r}")
+        lengths = tuple(Whole(1).check(name, part) for part in value)
+        if list(lengths) != sorted(set(lengths)):
+            raise ShoalError(f"{name} must rise, such as 1, 3, 5, not {value!r}")
+        return lengths
+
+
+@dataclass(frozen=True)
+class TaxonomyRule:
+    """A taxonomy: a file, or a tree as a dictionary."""
+
+    def check(self, name: str, value: object) -> object:
+        """The taxonomy, read."""
+        from shoal.attributes import Taxonomy, read_taxonomy
+
+        if isinstance(value, Taxonomy):
+            return value
+        if isinstance(value, Mapping) and set(value) == {"nodes", "parents", "lengths"}:
+            return Taxonomy.from_dict(dict(value))
+        return read_taxonomy(value)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Pairs of columns: a latitude and a longitude."""
+
+    def check(self, name: str, value: object) -> tuple[tuple[str, str], ...]:
+        """The value as a tuple of pairs."""
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise ShoalError(f"{name} are given as pairs of columns, latitude and longitude, not as {value!r}")
+        if len(value) == 2 and all(isinstance(part, str) for part in value):
+            value = [value]
+        for pair in value:
+            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+                raise ShoalError(f"a place is given as two columns, latitude and longitude, not as {pair!r}")
+        return tuple((str(pair[0]), str(pair[1])) for pair in value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that is not empty."""
+
+    def check(self, name: str, value: object) -> str:
+        """The value."""
+        if not isinstance(value, str) or not value:
+            raise ShoalError(f"{name} must be a text, not {value!r}")
+        return value
 
 
 @dataclass(frozen=True)
@@ -154,6 +270,47 @@ def digits_read(given: Sequence[str]) -> dict[str, int] | int | None:
     return found.get("", found or None)
 
 
+def one_or_several(given: Sequence[str], what: str, example: str) -> dict[str, str]:
+    """Values from options such as value, for all columns, or age=value, for one; those of all under no name."""
+    found: dict[str, str] = {}
+    for item in given:
+        name, sign, value = item.partition("=")
+        name, value = (name, value) if sign else (EVERY, item)
+        if name in found:
+            raise ShoalError(f"two {what} for {name or 'all columns'}; give one, such as {example}")
+        found[name] = value
+    return found
+
+
+def listed(text: str) -> list[str]:
+    """Values with commas between them; one that holds a comma stands in double quotes."""
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def lengths_read(given: Sequence[str]) -> dict[str, list[int]]:
+    """Lengths from options such as diagnosis=1,3,5."""
+    found = {}
+    for name, value in pairs(given, "prefix", "column=lengths, such as diagnosis=1,3,5").items():
+        try:
+            found[name] = [int(part) for part in listed(value)]
+        except ValueError:
+            raise ShoalError(f"the prefix lengths of {name!r} must be whole numbers, not {value!r}") from None
+    return found
+
+
+def shown_by_column(value: Mapping[str, Any]) -> str:
+    """Values by column, in one line."""
+    return ", ".join(f"{name}: {part}" if name else str(part) for name, part in value.items())
+
+
+def number_read(given: Sequence[str]) -> int:
+    """A whole number from its text."""
+    try:
+        return int(given[-1])
+    except ValueError:
+        raise ShoalError(f"a whole number is wanted, not {given[-1]!r}") from None
+
+
 def seed_read(given: Sequence[str]) -> int:
     """A seed from its text."""
     try:
@@ -174,8 +331,24 @@ class Settings:
         How to make the quasi-identifiers comparable before distances are taken.
     attribute_weights : mapping from column name to number
         How much a quasi-identifier counts in the distance, 1 where it is not named.
-    aggregate : {"mean", "median"}
-        The common value of a group.
+    aggregate : {"mean", "median", "mode", "interval", "set", "share", "ancestor"}, or a mapping from column names
+        The common value of a group; "mean" is what each kind of attribute has for a mean.
+    kinds : mapping from column name to the name of a kind
+        What a column holds, such as "nominal"; detected where it is not named.
+    gaps : {"error", "drop", "pattern", "blank", "value", "impute"}, or a mapping from column names
+        What is done about missing values.
+    gap_values : list of texts, or a mapping from column names
+        What means a missing value, beside empty cells, in the place of NA, NaN, null, ?, a dot and the like.
+    orders : mapping from column name to its values, the lowest first
+        The orders of ordinal columns.
+    taxonomies : mapping from column name to a file or a tree
+        The trees that codes belong to.
+    prefixes : mapping from column name to lengths
+        Codes whose beginnings of these lengths are groups of codes.
+    places : pairs of column names
+        A latitude and a longitude each; detected by their names where none is given.
+    coordinates : int
+        The most coordinates of a column of categories; with more categories, distances are approximate.
     exact : bool
         Release the plain centroid as a float, with all its digits. By default a column keeps its type, and floats
         leave with no more digits than the spread inside the groups justifies.
@@ -198,9 +371,57 @@ class Settings:
         metavar="A=2", read=weights_read, label="attribute weights", before="weights", required=True,
         show=lambda weights: ", ".join(f"{name} × {weight:g}" for name, weight in weights.items()),
     )  # fmt: skip
-    aggregate: Aggregate = option(
-        "mean", OneOf(AGGREGATES), "mean or median. [mean]", "--aggregate", metavar="NAME", label="common value",
-        required=True,
+    aggregate: Aggregates = option(
+        "mean", Either(OneOf(AGGREGATES)), "mean, median, mode, interval, set, share or ancestor. [mean]",
+        "--aggregate", metavar="[A=]NAME", label="common value", required=True,
+        read=lambda given: one_or_several(given, "common values", "sex=set"),
+        show=lambda value: value if isinstance(value, str) else shown_by_column(value),
+    )  # fmt: skip
+    kinds: Mapping[str, str] = option(
+        {}, ByColumn(Text(), "postcode='nominal'"), "The kind of a column; repeat for more. [detected]", "--kind",
+        metavar="A=KIND", read=lambda given: pairs(given, "kind", "column=kind, such as postcode=nominal"),
+        label="kinds", show=shown_by_column,
+    )  # fmt: skip
+    gaps: Mapping[str, GapPolicy] = option(
+        {}, ByColumn(OneOf(GAP_POLICIES), "age='drop'", for_all=True),
+        "Missing values: error, drop, pattern, blank, value or impute. [error]", "--gaps", metavar="[A=]POLICY",
+        read=lambda given: one_or_several(given, "policies", "age=impute"), label="gaps", show=shown_by_column,
+    )  # fmt: skip
+    gap_values: Mapping[str, tuple[str, ...]] = option(
+        {}, ByColumn(Texts(), "age=['-9']", for_all=True),
+        "What means a missing value, beside empty cells. [NA, NaN, null, ?, . and the like]", "--gap-values",
+        metavar="[A=]V,W", label="missing values are written", show=shown_by_column,
+        read=lambda given: {
+            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9").items()
+        },
+    )  # fmt: skip
+    orders: Mapping[str, tuple[str, ...]] = option(
+        {}, ByColumn(Texts(), "pain=['none', 'mild', 'severe']"),
+        "The order of an ordinal column, lowest first.", "--order", metavar="A=V,W", label="orders",
+        show=shown_by_column,
+        read=lambda given: {
+            name: listed(value)
+            for name, value in pairs(given, "order", "column=values, such as pain=none,mild,severe").items()
+        },
+    )  # fmt: skip
+    taxonomies: Mapping[str, "Taxonomy"] = option(
+        {}, ByColumn(TaxonomyRule(), "job='jobs.json'"), "The tree of codes: JSON, edges or ARX's CSV.",
+        "--taxonomy", metavar="A=FILE", label="taxonomies", show=lambda value: ", ".join(value),
+        read=lambda given: pairs(given, "taxonomy", "column=file, such as diagnosis=icd.json"),
+        packed=lambda value: {name: tree.as_dict() for name, tree in value.items()},
+    )  # fmt: skip
+    prefixes: Mapping[str, tuple[int, ...]] = option(
+        {}, ByColumn(Lengths(), "diagnosis=[1, 3]"), "Codes whose beginnings of these lengths are groups.",
+        "--prefix", metavar="A=1,3", read=lengths_read, label="prefixes", show=shown_by_column,
+    )  # fmt: skip
+    places: tuple[tuple[str, str], ...] = option(
+        (), Places(), "Two columns that are a place; repeat for more. [detected]", "--place", metavar="LAT,LON",
+        read=lambda given: [listed(pair) for pair in given], label="places",
+        show=lambda value: "; ".join(", ".join(pair) for pair in value),
+    )  # fmt: skip
+    coordinates: int = option(
+        256, Whole(2), "Most coordinates of a column of categories; more are approximated. [256]", "--coordinates",
+        metavar="N", read=number_read,
     )  # fmt: skip
     exact: bool = option(
         False, Flag(), "Release plain centroids, not rounded.", "--exact", label="rounding", required=True,
@@ -250,8 +471,7 @@ class Settings:
         for name in given:
             if name not in options:
                 raise cls.no_option(name)
-        if given.get("attribute_weights", {}) is None:
-            del given["attribute_weights"]
+        given = {name: value for name, value in given.items() if value is not None or name not in _NOTHING}
         checked: dict[str, Any] = {name: options[name].rule.check(name, value) for name, value in given.items()}
         model = method_of(method, None if k is None else Whole(1).check("k", k))
         model.check_parameters()
@@ -259,7 +479,69 @@ class Settings:
             raise ShoalError(model.not_k_anonymous)
         roles = Roles.of(quasi_identifiers, confidential, identifiers)
         made = cls(roles, model, **checked)
+        made.check_columns()
         return replace(made, digits=checked_digits(made.digits, roles.quasi_identifiers, made.exact))
+
+    def check_columns(self) -> None:
+        """What is said of a column is said of a quasi-identifier, and does not contradict itself."""
+        from shoal.attributes import kind_called
+
+        names = self.roles.quasi_identifiers
+        said = ("aggregate", "kinds", "gaps", "gap_values", "orders", "taxonomies", "prefixes")
+        for option in said:
+            value = getattr(self, option)
+            for name in value if isinstance(value, Mapping) else ():
+                if name != EVERY and name not in names:
+                    hint = nearest_name(name, names)
+                    raise ShoalError(f"{option} for {name!r}, which is no quasi-identifier{hint}")
+        for pair in self.places:
+            for name in pair:
+                if name not in names:
+                    raise ShoalError(f"{name!r} of a place is no quasi-identifier{nearest_name(name, names)}")
+        for name, kind in self.kinds.items():
+            kind_called(kind.partition(":")[0])
+            for option, means in (("orders", "ordinal"), ("taxonomies", "code"), ("prefixes", "code")):
+                if name in getattr(self, option) and kind != means:
+                    raise ShoalError(
+                        f"column {name!r} has {option}, so it is {means}, and not {kind}; leave one of the two out"
+                    )
+        if both := [name for name in self.taxonomies if name in self.prefixes]:
+            raise ShoalError(f"column {both[0]!r} has a taxonomy and a prefix; give one of them")
+
+    def wishes(self) -> "dict[tuple[str, ...], Wish]":
+        """What was asked for each attribute, by the columns that it stands for, in their order."""
+        from shoal.attributes import places_in
+
+        names = self.roles.quasi_identifiers
+        free = [name for name in names if name not in self.kinds and not any(name in pair for pair in self.places)]
+        pairs = [*self.places, *places_in(free)]
+        found: dict[tuple[str, ...], Wish] = {}
+        for name in names:
+            pair: tuple[str, ...] = next((pair for pair in pairs if name in pair), (name,))
+            if pair not in found:
+                found[pair] = self.wish(pair)
+        return found
+
+    def wish(self, columns: tuple[str, ...]) -> "Wish":
+        """What was asked for the columns of an attribute."""
+        from shoal.attributes import Wish
+
+        name = columns[0]
+        kind = "place" if len(columns) > 1 else self.kinds.get(name)
+        if name in self.orders:
+            kind = "ordinal"
+        if name in self.taxonomies or name in self.prefixes:
+            kind = "code"
+        every: GapPolicy = self.gaps.get(EVERY, "error")
+        return Wish(
+            kind,
+            next((self.gaps[column] for column in columns if column in self.gaps), every),
+            self.gap_values.get(name, self.gap_values.get(EVERY)),
+            self.orders.get(name, ()),
+            self.taxonomies.get(name),
+            self.prefixes.get(name, ()),
+            self.coordinates,
+        )
 
     @classmethod
     def no_option(cls, name: str, more: Sequence[str] = ()) -> ShoalError:

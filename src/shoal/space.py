@@ -4,16 +4,16 @@ A method sees points only. What a column holds is the concern of its kind in `sh
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes import Attribute, CommonValues, Digits, Squares, kind_of
+from shoal.attributes import Attribute, CommonValues, Digits, GapFacts, Squares, Wish, Wishes, apart, attribute_of
 from shoal.errors import ShoalError, for_each, nearest_name
-from shoal.parameters import Aggregate, Scaling
+from shoal.parameters import EVERY, Aggregate, Aggregates, Scaling
 from shoal.partition import Partition
 from shoal.table import Table
 
@@ -27,45 +27,61 @@ class Space:
 
     attributes: tuple[Attribute, ...]
     points: Float
+    strata: Int | None = None  # the pattern of gaps of each record, where these are kept apart
+    gaps: tuple[GapFacts, ...] = ()
 
     @classmethod
     def of(
-        cls, table: Table, scaling: Scaling = "zscore", attribute_weights: Mapping[str, float] | None = None
+        cls,
+        table: Table,
+        scaling: Scaling = "zscore",
+        attribute_weights: Mapping[str, float] | None = None,
+        wishes: Wishes | None = None,
+        k: int = 1,
     ) -> "Space":
-        """Scale and weight the quasi-identifiers; constant ones take no part in the distance."""
+        """Scale and weight the quasi-identifiers; constant ones take no part in the distance.
+
+        `wishes` says which columns are an attribute together, and what was asked for each; k is needed where
+        records with the same gaps are grouped together.
+        """
         names = table.roles.quasi_identifiers
         weights = checked_weights(attribute_weights or {}, names)
+        wishes = wishes or {(name,): Wish() for name in names}
 
-        def attribute(name: str) -> Attribute:
-            column = table.column(name)
-            return kind_of(column).attribute(column, scaling, weights[name])
+        def attribute(columns: tuple[str, ...]) -> tuple[Attribute, GapFacts]:
+            wish, weight = wishes[columns], weight_of(columns, weights, attribute_weights or {})
+            return attribute_of(table.column(*columns), wish, scaling, weight)
 
-        return cls.around(tuple(for_each(names, names, attribute)), len(table))
+        made = for_each([", ".join(columns) for columns in wishes], wishes, attribute)
+        facts = tuple(found for _, found in made if found.count)
+        return replace(cls.around(tuple(each for each, _ in made), len(table), k), gaps=facts)
 
     @classmethod
-    def around(cls, attributes: tuple[Attribute, ...], n: int) -> "Space":
+    def around(cls, attributes: tuple[Attribute, ...], n: int, k: int = 1) -> "Space":
         """The weighted coordinates of n records side by side; a column of zeros where nothing varies."""
+        attributes, strata = apart(attributes, k)
         columns = [
             attribute.coordinates() * sqrt(attribute.weight)
             for attribute in attributes
             if not attribute.is_constant and attribute.weight > 0
         ]
-        return cls(attributes, np.ascontiguousarray(np.hstack(columns)) if columns else np.zeros((n, 1)))
+        points = np.ascontiguousarray(np.hstack(columns)) if columns else np.zeros((n, 1))
+        return cls(attributes, points, strata)
 
     @property
     def constant(self) -> tuple[str, ...]:
         """The quasi-identifiers that have one value only."""
         return tuple(attribute.name for attribute in self.attributes if attribute.is_constant)
 
-    def squares(self, partition: Partition, aggregate: Aggregate = "mean") -> dict[str, Squares]:
+    def squares(self, partition: Partition, aggregate: Aggregates = "mean") -> dict[str, Squares]:
         """For each quasi-identifier the squared distances inside the groups before anything is rounded."""
         order, starts = ordered(partition)
-        return {a.name: a.squares(order, starts, aggregate) for a in self.attributes}
+        return {a.name: a.squares(order, starts, aggregate_of(a, aggregate)) for a in self.attributes}
 
     def common_values(
         self,
         partition: Partition,
-        aggregate: Aggregate = "mean",
+        aggregate: Aggregates = "mean",
         exact: bool = False,
         digits: Mapping[str, int | None] | None = None,
     ) -> dict[str, CommonValues]:
@@ -73,10 +89,22 @@ class Space:
         order, starts = ordered(partition)
         return {
             attribute.name: attribute.common_values(
-                order, starts, aggregate, exact, (digits or {}).get(attribute.name)
+                order, starts, aggregate_of(attribute, aggregate), exact, (digits or {}).get(attribute.name)
             )
             for attribute in self.attributes
         }
+
+
+def aggregate_of(attribute: Attribute, asked: Aggregates) -> Aggregate:
+    """The common value that was asked for an attribute."""
+    if isinstance(asked, str):
+        return asked
+    return next((asked[name] for name in attribute.columns if name in asked), asked.get(EVERY, "mean"))
+
+
+def weight_of(columns: tuple[str, ...], weights: Mapping[str, float], given: Mapping[str, float]) -> float:
+    """The weight of an attribute: the one that was given for any of its columns."""
+    return next((weights[name] for name in columns if name in given), weights[columns[0]])
 
 
 def ordered(partition: Partition) -> tuple[Int, Int]:

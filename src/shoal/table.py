@@ -157,6 +157,16 @@ class Table:
             return Column(name, self.frame[name], self.source.text[name], self.source.dialect.signs)
         return Column(name, self.frame[name])
 
+    def where(self, chosen: NDArray[np.bool_]) -> "Table":
+        """Some of its records."""
+        source = self.source
+        if source is not None:
+            mask = pa.array(chosen)
+            text = None if source.text is None else source.text.filter(mask)
+            source = replace(source, table=source.table.filter(mask), text=text)
+            return Table(framed(source.table), self.roles, source)
+        return Table(self.frame.filter(chosen.tolist()), self.roles)
+
     def shown(self, names: Iterable[str]) -> pa.Table:
         """Some columns as people can tell their values apart: the text of a CSV file, or the values themselves."""
         if self.source is not None and self.source.text is not None:

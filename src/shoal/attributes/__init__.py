@@ -18,24 +18,43 @@ from shoal.attributes.base import (
     Squares,
     Stored,
     Wish,
+    Wishes,
     kept_from,
+    kind_called,
     kind_of,
     register,
 )
 from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
+from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
-from shoal.attributes.numeric import profile_of
+from shoal.attributes.nominal import Boolean, Nominal
+from shoal.attributes.numeric import Numeric, profile_of
+from shoal.attributes.ordinal import Ordinal
+from shoal.attributes.patterns import apart
+from shoal.attributes.place import Place
+from shoal.attributes.place_names import places_in
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.taxonomy_files import read_taxonomy
+
+for _kind in (
+    Numeric(),
+    Nominal(),
+    Boolean(),
+    Ordinal(),
+    Code(),
+    Place(),
+):  # those that come later are asked first
+    register(_kind)
 
 __all__ = [
     "KINDS",
     "AgainError",
     "Attribute",
-    "Code",
+    "ColumnGathering",
     "CommonValues",
     "Digits",
+    "GapFacts",
     "Gathering",
     "Kept",
     "Kind",
@@ -44,11 +63,17 @@ __all__ = [
     "Stored",
     "Taxonomy",
     "Wish",
+    "Wishes",
+    "apart",
+    "attribute_of",
     "finite_numbers",
+    "gaps_in",
     "holds_numbers",
     "kept_from",
+    "kind_called",
     "kind_of",
     "numbers_in",
+    "places_in",
     "profile_of",
     "read_taxonomy",
     "register",

@@ -57,17 +57,23 @@ class Wish:
     coordinates: int = 256
 
 
+Wishes = Mapping[tuple[str, ...], Wish]
+"""What was asked for each attribute, by the columns that it stands for."""
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """What a report shows of a column, before and after: a number for each record, to be drawn as a histogram.
 
     `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
+    `notes` are what else is to be said of the column: a label and a text each.
     """
 
     name: str
     before: Float
     after: Float
     levels: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 class Attribute(ABC):
@@ -77,6 +83,11 @@ class Attribute(ABC):
     weight: float
     """How much it counts in the distance."""
     is_constant: bool
+
+    @property
+    def kind(self) -> str:
+        """What its kind is called."""
+        return "numeric"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -107,6 +118,10 @@ class Attribute(ABC):
     @abstractmethod
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """What a report shows."""
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """What else a report says of it: a label and a text each."""
+        return ()
 
     def check_digits(self, asked: Digits) -> None:
         """Raise an error if the digits that were asked for cannot be had; most kinds have none."""
@@ -279,18 +294,28 @@ def register(kind: Kind) -> Kind:
     return kind
 
 
-def in_one_part(gathering: Gathering, column: Column, scaling: Scaling, weight: float) -> Attribute:
-    """A column in memory, by the way that a stream reads it."""
+def read_in_one(gathering: Gathering, column: Column) -> tuple[Gathering, Stored]:
+    """A column in memory read as one part, again where that is asked for; and how it was read."""
     while True:
         try:
             stored = gathering.add(column, 0)
             gathering.finish()
-            break
         except AgainError as error:
             gathering = error.fresh()
+        else:
+            return gathering, stored
+
+
+def attribute_from(gathering: Gathering, stored: Stored, scaling: Scaling, weight: float) -> Attribute:
+    """The attribute of a column that was read as one part."""
     kept, settle = gathering.kept(weight, lambda: iter([stored]))
     settled = settle(stored, 0)
     return kept.seen(settled).scaled(scaling, lambda: iter([settled]), True).attribute(settled)
+
+
+def in_one_part(gathering: Gathering, column: Column, scaling: Scaling, weight: float) -> Attribute:
+    """A column in memory, by the way that a stream reads it."""
+    return attribute_from(*read_in_one(gathering, column), scaling, weight)
 
 
 def kind_of(column: Column, wish: Wish | None = None) -> Kind:

@@ -30,7 +30,6 @@ from shoal.attributes.base import (
     Settle,
     Stored,
     Wish,
-    register,
 )
 from shoal.attributes.code_values import CodeValues, MixedValues, whole_percents
 from shoal.attributes.common_values import CommonValues
@@ -95,6 +94,11 @@ class CodeAttribute(Attribute):
     weight: float
     scale: CodeScale
     nodes: Int
+
+    @property
+    def kind(self) -> str:
+        """What its kind is called."""
+        return "code"
 
     @property
     def is_constant(self) -> bool:  # type: ignore[override]
@@ -415,6 +419,3 @@ class Code(Kind):
         if wish.prefix:
             check_lengths(wish.prefix)
         return CodeGathering(name, wish)
-
-
-register(Code())

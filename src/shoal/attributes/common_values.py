@@ -12,6 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attributes.rounding import decimal_text
+from shoal.errors import ShoalError
+from shoal.parameters import Aggregate
 from shoal.table import is_text
 
 Float = NDArray[np.float64]
@@ -149,3 +151,45 @@ def wide(units: NDArray[Any], zeros: int) -> NDArray[Any]:
 def in_ones(units: NDArray[Any], decimals: int) -> NDArray[Any]:
     """Units of tens, hundreds and so on as ones; smaller units as they are."""
     return units if decimals >= 0 else np.asarray(units.astype(object) * 10**-decimals)
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalValues(CommonValues):
+    """From one category to another, as text; counts as the middle of the two."""
+
+    texts: list[str]
+    raw: Float
+
+    def native(self) -> list[str]:
+        """Text."""
+        return self.texts
+
+    def floats(self) -> Float:
+        """The middle."""
+        return self.raw
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """Text."""
+        return self.texts
+
+    def column(self, like: Any, labels: Int, keep_type: bool) -> Any:
+        """A column of text, whatever came."""
+        return super().column(like, labels, False)
+
+    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
+        return pa.chunked_array([pa.array(self.texts, pa.string())])
+
+
+def interval_text(low: str, high: str) -> str:
+    """Both ends of an interval: 30-39, or "low to high" where a dash would be read as something else."""
+    if low == high:
+        return low
+    plain = all(end[:1].isdigit() and "-" not in end for end in (low, high))
+    return f"{low}-{high}" if plain else f"{low} to {high}"
+
+
+def refuse_aggregate(name: str, kind: str, aggregate: Aggregate, known: Sequence[Aggregate]) -> ShoalError:
+    """An attribute of a kind has no such common value."""
+    return ShoalError(
+        f"column {name!r} is {kind}, which has no {aggregate}; choose one of {', '.join(known)} for it"
+    )

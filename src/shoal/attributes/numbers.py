@@ -33,6 +33,7 @@ from shoal.attributes.common_values import (
 from shoal.attributes.rounding import SAFE, nearest_even, round_floats, round_units, sum_of_squares
 from shoal.errors import ShoalError, some
 from shoal.files.spelling import (
+    INFINITE,
     MISSING,
     doubtful,
     has_exponents,
@@ -51,7 +52,6 @@ MOST_DECIMALS = 15
 MOST_DIGITS = 150
 _EXACT = 2**53  # whole numbers up to here are exact in a double
 _FLOATS = ("float16", "float32", "float64")
-_INFINITE = r"^[+-]?inf(inity)?$"
 
 
 class Numbers(ABC):
@@ -417,7 +417,7 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str, thousands: 
         raise missing_error(name, missing)
     if pc.all(pc.is_in(lowered, value_set=pa.array(["true", "false"]))).as_py():
         return from_spelled_booleans(texts, pc.equal(lowered, "true").to_numpy())
-    infinite = pc.match_substring_regex(lowered, _INFINITE).to_numpy()
+    infinite = pc.match_substring_regex(lowered, INFINITE).to_numpy()
     if infinite.any():
         raise rows_error(name, "infinity", infinite, "take those records out or cap the values")
     plain = pc.match_substring_regex(texts, number_pattern(decimal_sign, thousands)).to_numpy()
@@ -520,6 +520,11 @@ class RowsError(ShoalError):
         """The same error in a table that has so many records before these."""
         name, what, rows, cure = self.parts
         return RowsError(name, what, rows + records, cure)
+
+    def among(self, places: Int) -> "RowsError":
+        """The same error in a table where the records of this one have these places, from 0 on."""
+        name, what, rows, cure = self.parts
+        return RowsError(name, what, places[rows - 1] + 1, cure)
 
 
 def rows_error(name: str, what: str, where: NDArray[np.bool_], cure: str) -> RowsError:

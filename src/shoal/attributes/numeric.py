@@ -1,6 +1,6 @@
 """Numbers: the kind of every column that can be averaged."""
 
-from shoal.attributes.base import Gathering, Kind, Profile, Wish, register
+from shoal.attributes.base import Gathering, Kind, Profile, Wish
 from shoal.attributes.numbers import from_column
 from shoal.attributes.numeric_attribute import NumericAttribute
 from shoal.attributes.numeric_stream import NumericGathering, NumericKept
@@ -26,9 +26,6 @@ class Numeric(Kind):
     def gathering(self, name: str, wish: Wish) -> Gathering:
         """A column that comes in parts."""
         return NumericGathering(name)
-
-
-register(Numeric())
 
 
 def profile_of(column: Column) -> Profile | None:

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from shoal.attributes.base import Attribute, Digits, Float, Int, Profile, Squares
-from shoal.attributes.common_values import CommonValues
+from shoal.attributes.common_values import CommonValues, IntervalValues, interval_text, refuse_aggregate
 from shoal.attributes.digits import digits_asked, digits_used
+from shoal.attributes.grouped import modes
 from shoal.attributes.numbers import Numbers
 from shoal.attributes.quantities import warning_of
 from shoal.attributes.scaling import centre_and_spread
@@ -39,8 +42,20 @@ class NumericAttribute(Attribute):
     def common_values(
         self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
     ) -> CommonValues:
-        """The mean or median of the group."""
-        return self.numbers.common(order, starts, aggregate, exact, digits)
+        """The mean or median of the group; its most frequent number or an interval where that is asked for."""
+        if aggregate in ("mean", "median"):
+            return self.numbers.common(order, starts, aggregate, exact, digits)
+        if aggregate == "mode":
+            return self._of(modal_records(self.numbers.raw(), order, starts), exact)
+        if aggregate != "interval":
+            raise refuse_aggregate(self.name, "numeric", aggregate, ("mean", "median", "mode", "interval"))
+        low, high = (self._of(records, exact) for records in extreme_records(self.numbers.raw(), order, starts))
+        texts = zip(low.text(), high.text(), strict=True)
+        return IntervalValues([interval_text(a, b) for a, b in texts], (low.raw + high.raw) / 2)
+
+    def _of(self, records: Int, exact: bool) -> CommonValues:
+        """The numbers of some records as common values."""
+        return self.numbers.common(records, np.arange(len(records) + 1), "mean", exact)
 
     def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
         """From the values as released, rounding included."""
@@ -77,3 +92,20 @@ class NumericAttribute(Attribute):
 
     def _scaled(self, raw: Float) -> Float:
         return (raw - self.centre) / self.spread
+
+
+def modal_records(raw: Float, order: Int, starts: Int) -> Int:
+    """A record of each group that has its most frequent number, the lowest one of several."""
+    values, codes = np.unique(raw, return_inverse=True)
+    found = modes(codes, order, starts, len(values))
+    sizes = np.diff(starts)
+    own = np.flatnonzero(codes[order] == np.repeat(found, sizes))
+    group = np.repeat(np.arange(len(sizes)), sizes)[own]
+    return order[own[np.searchsorted(group, np.arange(len(sizes)))]]
+
+
+def extreme_records(raw: Float, order: Int, starts: Int) -> tuple[Int, Int]:
+    """A record of each group that has its lowest number, and one that has its highest."""
+    group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    ranked = order[np.lexsort((raw[order], group))]
+    return ranked[starts[:-1]], ranked[starts[1:] - 1]

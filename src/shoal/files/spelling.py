@@ -6,6 +6,9 @@ import pyarrow.compute as pc
 MISSING = ["", "na", "n/a", "#n/a", "<na>", "nan", "null", "?", "."]
 """What people write for a value that is missing, in small letters."""
 
+INFINITE = r"^[+-]?inf(inity)?$"
+"""A regular expression for infinity, in small letters."""
+
 
 def number_pattern(decimal_sign: str, thousands: str = "") -> str:
     """A regular expression for numbers as people write them, in groups of three where there is a sign for that."""

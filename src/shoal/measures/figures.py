@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from shoal.cards import counted, span
+from shoal.errors import some
 from shoal.measures.loss import InformationLoss
 
 Topic = Literal["groups", "utility", "risk"]
@@ -63,6 +64,8 @@ class Known:
     made_by: str
     loss: InformationLoss
     untouched: Mapping[str, Any]  # as `Untouched.as_dict` has it
+    points_loss: float = 0.0  # 100 * SSE / SST of the points
+    gaps: Mapping[str, Any] = field(default_factory=dict)  # as `GapFacts.as_dict` has them
 
 
 Measure = Callable[[Known], Iterable[Figure]]
@@ -108,6 +111,36 @@ def information_loss(known: Known) -> Iterable[Figure]:
 
 
 @measure
+def points_loss(known: Known) -> Iterable[Figure]:
+    """The same of the points that were grouped, whose groups have their mean: what certificates speak of."""
+    percent = known.points_loss
+    yield Figure(
+        "points_loss", percent, "%", "", "loss of the points, 100 · SSE / SST, which certificates bound", "",
+        "utility", "public",
+    )  # fmt: skip
+
+
+@measure
+def gaps(known: Known) -> Iterable[Figure]:
+    """How many values were missing, and what was done about them."""
+    done = {
+        "drop": "their records left out", "pattern": "grouped by their pattern", "value": "a value of its own",
+        "blank": "grouped by their pattern, more cells blanked", "impute": "filled in",
+    }  # fmt: skip
+    for name, found in known.gaps.items():
+        written = some((repr(text) for text in found["written"] if text), 5)
+        also = f", written {written}" if written else ""
+        filled = f" with {found['imputed']!r}" if "imputed" in found else ""
+        count = found["count"]
+        said = (
+            f"{count} value{'s' if count > 1 else ''} missing in {name!r}{also}: {done[found['policy']]}{filled}"
+        )
+        yield Figure(
+            f"gaps_{name}", count, "values", "", f"missing values of {name}", said, "utility", details=found
+        )
+
+
+@measure
 def untouched(known: Known) -> Iterable[Figure]:
     """What the columns that were released as they are give away."""
     called = {"others": "columns without a role", "confidential": "confidential columns"}
@@ -124,6 +157,14 @@ def verified(k: int, asked: int, where: str) -> Figure:
     return Figure(
         "verified_k", k, "records", f"k = {k}", f"verified on {where}; asked for {asked}",
         f"verified on {where}: k = {k} (asked for {asked})", "groups", "public",
+    )  # fmt: skip
+
+
+def wildcards(k: int) -> Figure:
+    """The k that was counted with a gap as a wildcard."""
+    return Figure(
+        "wildcard_k", k, "records", "", "records that fit a person if a missing value fits everything",
+        f"with a missing value as a wildcard: k = {k}", "groups", "public",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from shoal.errors import ShoalWarning
 from shoal.estimator import Microaggregator
 from shoal.grouping import grouped
 from shoal.measures import information_loss
-from shoal.parameters import Aggregate, Progress
+from shoal.parameters import Aggregates, Progress
 from shoal.partition import Partition
 from shoal.space import Space
 from shoal.stream.spill import SpillWriter, names_of, whole
@@ -35,6 +35,9 @@ class Done:
     smallest: int
     largest: int
     squares: list[Squares]  # inside its groups, for each quasi-identifier
+    sse: float  # of its points
+    sst: float
+    mean: list[float]
     said: dict[str, Any]  # by the fitted method, beside its name and parameters
 
 
@@ -52,18 +55,18 @@ def group(
     target: Path,
     columns: Sequence[Kept],
     model: Microaggregator,
-    aggregate: Aggregate,
+    aggregate: Aggregates,
     progress: Progress,
 ) -> Done:
     """Group the records of a block and write their labels.
 
     They are released later, when the spread inside the groups of all blocks tells to how many digits.
     """
-    rows, space = space_of(block, columns)
+    rows, space = space_of(block, columns, model.k)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted: ", ShoalWarning)
         fitted = seeded(model, number)
-        partition = grouped(fitted, space.points, rows=rows, progress=progress)
+        partition = grouped(fitted, space.points, rows=rows, strata=space.strata, progress=progress)
     if getattr(fitted, "interrupted_", False):  # resumed, the block must give the same bytes
         raise KeyboardInterrupt
     with target.open("wb") as file:
@@ -75,6 +78,9 @@ def group(
         int(partition.sizes.min()),
         int(partition.sizes.max()),
         [squares[column.name] for column in columns],
+        partition.sse,
+        partition.sst,
+        space.points.mean(axis=0).tolist(),
         {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")},
     )
 
@@ -85,12 +91,12 @@ def release(
     target: Path,
     columns: Sequence[Kept],
     k: int,
-    aggregate: Aggregate,
+    aggregate: Aggregates,
     exact: bool,
     together: int,
 ) -> Lost:
     """Write what each record of a grouped block is released with, so many records together."""
-    rows, space = space_of(block, columns)
+    rows, space = space_of(block, columns, k)
     partition = Partition(space.points, np.load(labels), k)
     common = space.common_values(partition, aggregate, exact, {column.name: column.digits for column in columns})
     loss = information_loss(space, common, partition.labels)
@@ -102,11 +108,11 @@ def release(
     return Lost([part.sse for part in loss.attributes], [part.sst for part in loss.attributes])
 
 
-def space_of(block: Path, columns: Sequence[Kept]) -> tuple[NDArray[np.int64], Space]:
+def space_of(block: Path, columns: Sequence[Kept], k: int) -> tuple[NDArray[np.int64], Space]:
     """The rows of a block in the input, and its points."""
     rows, *stored = whole(block, names_of(len(columns)))
     attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
-    return rows, Space.around(attributes, len(rows))
+    return rows, Space.around(attributes, len(rows), k)
 
 
 def read_together(blocks: int, m: int) -> int:

@@ -10,8 +10,11 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Unpack
 
-from shoal.attributes import Kept
-from shoal.errors import ShoalError, warn_of_all
+import numpy as np
+
+from shoal.attributes import GapFacts, Kept, Wishes
+from shoal.attributes.category_values import not_streamed
+from shoal.errors import ShoalError, some, warn_of_all
 from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
@@ -29,13 +32,13 @@ from shoal.measures import (
     given_away,
     verified,
 )
-from shoal.parameters import Maybe, Names, Progress, Whole
+from shoal.parameters import EVERY, Maybe, Names, Progress, Whole
 from shoal.pipeline import heed, released, warn_of
 from shoal.privacy import Anonymity, Buckets, count
 from shoal.progress import check_progress, shown_progress
 from shoal.release import WRITTEN, card_of, other_records, refuse_small
 from shoal.settings import FileOptions, Settings, check_k
-from shoal.space import checked_weights, digits_of
+from shoal.space import checked_weights, digits_of, weight_of
 from shoal.stream.blocks import cut
 from shoal.stream.groups import Done, Lost, group, read_together, release
 from shoal.stream.memory import blocks_for, size_in_blocks
@@ -251,7 +254,8 @@ class Stream:
         else:
             warn_of_all(work.state["warnings"])  # whoever resumes reads them too
             again = "free some memory and run the same command again; it resumes here"
-            self._check_free(work.state["records"], work.state["blocks"], again)
+            width = sum(column.width for column in work.columns())
+            self._check_free(work.state["records"], work.state["blocks"], width, again)
         give_back()
         if not work.reached("cut"):
             self._cut(work, passes)
@@ -305,18 +309,25 @@ class Stream:
         return same
 
     def _scan(self, work: Work, source: Reader, passes: Passes) -> None:
-        names = self.roles.quasi_identifiers
-        weights = checked_weights(self.settings.attribute_weights, names)
+        given, wishes = self.settings.attribute_weights, self.settings.wishes()
+        self._check_wishes(wishes)
+        by_name = checked_weights(given, self.roles.quasi_identifiers)
+        weights = [weight_of(columns, by_name, given) for columns in wishes]
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
-        found = scan(source, self.roles, format_of(self.target), raw, passes.begin("scan"))
+        found = scan(source, self.roles, wishes, format_of(self.target), raw, passes.begin("scan"))
         check_k(self.k, found.records)
         left = self._left(work, source, found.records, passes)
         said = heed(left, self.settings.strict)
-        blocks = self.asked or blocks_for(found.records, len(names), self.k, self.limit)
-        blocks = max(1, min(blocks, found.records // (2 * self.k)))
-        self._check_free(found.records, blocks, "give a smaller --memory, or more blocks, or make memory free")
         step = passes.begin("settle")
         columns = settle(found, weights, raw, numbers, lambda done, total: step(done, 2 * total))
+        width = sum(column.width for column in columns)
+        blocks = self.asked or blocks_for(found.records, width, self.k, self.limit)
+        blocks = max(1, min(blocks, found.records // (2 * self.k)))
+        self._check_free(
+            found.records, blocks, width, "give a smaller --memory, or more blocks, or make memory free"
+        )
+        gaps = [each.facts for each in found.gatherings if each.gaps]
+        refuse_patterns(gaps, blocks)
         for column in columns:
             column.bare().check_digits(self.settings.digits)
         raw.unlink()
@@ -338,6 +349,7 @@ class Stream:
             types=found.types,
             returns=found.returns,
             untouched=left.as_dict(),
+            gaps={each.name: each.as_dict() for each in gaps},
             warnings=said,
         )
 
@@ -371,8 +383,20 @@ class Stream:
         work.save(stage="cut")
         numbers.unlink(missing_ok=True)
 
-    def _check_free(self, records: int, blocks: int, cure: str) -> None:
-        needed = size_in_blocks(records, len(self.roles.quasi_identifiers), blocks)
+    def _check_wishes(self, wishes: Wishes) -> None:
+        """What a stream cannot do is said before anything is read."""
+        if dropped := [", ".join(columns) for columns, wish in wishes.items() if wish.gaps == "drop"]:
+            raise ShoalError(
+                f"records with gaps in {some(map(repr, dropped))} cannot be dropped from a streamed table; "
+                "take them out of the file first, or choose another policy for gaps, or give more --memory"
+            )
+        asked = self.settings.aggregate
+        for name, each in ({EVERY: asked} if isinstance(asked, str) else asked).items():
+            if each in ("interval", "set", "share"):
+                raise not_streamed(name or "all columns")
+
+    def _check_free(self, records: int, blocks: int, width: int, cure: str) -> None:
+        needed = size_in_blocks(records, width, blocks)
         check_free(needed, f"{self.source.name}, streamed in {blocks} block{'s' if blocks > 1 else ''},", cure)
 
     def _group(self, work: Work, passes: Passes) -> list[Done]:
@@ -456,7 +480,8 @@ class Stream:
         figures = self._figures(state, done, loss, counted.k)
         came_from = file_of(source.file.name, source.format, source.file.sha256, source.dialect)
         others = self.roles.others(source.columns)
-        manifest = manifest_of(self.settings, others, self.digits, figures, came_from)
+        kinds = {c.name: {"kind": (bare := c.bare()).kind, **bare.said()} for c in columns}
+        manifest = manifest_of(self.settings, others, self.digits, figures, came_from, kinds)
         manifest["method"] |= said_of(done)
         if len(done) > 1:
             manifest["blocks"] = len(done)
@@ -474,7 +499,8 @@ class Stream:
         sizes = min(block.smallest for block in done), max(block.largest for block in done)
         by = type(self.settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
         groups = sum(block.groups for block in done)
-        known = Known(self.k, state["records"], groups, sizes, by, loss, state["untouched"])
+        lost = points_loss(done)
+        known = Known(self.k, state["records"], groups, sizes, by, loss, state["untouched"], lost, state["gaps"])
         return [verified(counted, self.k, WRITTEN), *figures_of(known)]
 
     def _written(self, work: Work) -> Manifest | None:
@@ -539,6 +565,26 @@ def loss_of(columns: list[Kept], lost: list[Lost]) -> InformationLoss:
         sst = lost[0].sst[number] if len(lost) == 1 else column.sst
         parts.append(AttributeLoss(column.name, column.weight, sse, sst))
     return InformationLoss(tuple(parts))
+
+
+def points_loss(done: list[Done]) -> float:
+    """100 * SSE / SST of the points of all blocks together."""
+    records = np.array([block.records for block in done], dtype=np.float64)
+    means = np.array([block.mean for block in done])
+    centre = records @ means / records.sum()
+    between = float(records @ np.square(means - centre).sum(axis=1)) if len(done) > 1 else 0.0
+    sst = fsum(block.sst for block in done) + between
+    return 100 * fsum(block.sse for block in done) / sst if sst > 0 else 0.0
+
+
+def refuse_patterns(gaps: list[GapFacts], blocks: int) -> None:
+    """Records with the same gaps may be cut into several blocks, where they are too few."""
+    apart = [each.name for each in gaps if each.policy in ("pattern", "blank")]
+    if apart and blocks > 1:
+        raise ShoalError(
+            f"records cannot be grouped by the gaps in {some(map(repr, apart))} in a table that is streamed in "
+            f"{blocks} blocks; choose --gaps value or impute, or give more --memory"
+        )
 
 
 def disk_error(target: Path, error: OSError) -> ShoalError:

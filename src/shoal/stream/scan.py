@@ -1,6 +1,6 @@
 """The first passes: every value read and checked once, spilled to the disk, and measured exactly."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.attributes import AgainError, Gathering, Kept, Stored, kind_of
-from shoal.errors import ShoalError, for_each
+from shoal.attributes import AgainError, ColumnGathering, Gathering, Kept, Stored, Wishes
+from shoal.errors import for_each
 from shoal.files import Format, Reader, Source
 from shoal.files.kinds import TypeFacts
 from shoal.parameters import Progress
 from shoal.stream.spill import SpillWriter, names_of, only, opened, spilled
-from shoal.table import Roles, Table, framed
+from shoal.table import Column, Roles, Table, framed
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Scan:
     """What a first reading of all records has shown."""
 
     records: int
-    gatherings: list[Gathering]
+    gatherings: list[ColumnGathering]
     types: dict[str, str] = field(default_factory=dict)  # of the columns of a CSV file, where they are needed
     returns: bool = False  # a value that is released holds a carriage return
 
@@ -35,12 +35,14 @@ def batch_table(source: Reader, roles: Roles, table: pa.Table, typed: pa.Table |
     return Table(framed(frame), roles, Source.of(source, frame, text))
 
 
-def scan(source: Reader, roles: Roles, target: Format, path: Path, progress: Progress) -> Scan:
+def scan(source: Reader, roles: Roles, wishes: Wishes, target: Format, path: Path, progress: Progress) -> Scan:
     """Read all records, check the quasi-identifiers and write what is kept of them to the disk."""
-    fresh: dict[str, Callable[[], Gathering]] = {}
+    fresh: dict[str, Callable[[], Gathering]] = {
+        ", ".join(columns): partial(ColumnGathering, ", ".join(columns), wish) for columns, wish in wishes.items()
+    }
     while True:
         try:
-            return scan_once(source, roles, target, path, fresh, progress)
+            return scan_once(source, roles, list(wishes), target, path, fresh, progress)
         except AgainError as error:
             fresh[error.fresh().name] = error.fresh
 
@@ -48,25 +50,26 @@ def scan(source: Reader, roles: Roles, target: Format, path: Path, progress: Pro
 def scan_once(
     source: Reader,
     roles: Roles,
+    attributes: Sequence[tuple[str, ...]],
     target: Format,
     path: Path,
     fresh: Mapping[str, Callable[[], Gathering]],
     progress: Progress,
 ) -> Scan:
     """One reading; columns that must be read in another way than they seem to are known beforehand."""
-    names = roles.quasi_identifiers
+    names = list(fresh)
     kept = [name for name in source.columns if name not in roles.identifiers]
     types = {name: TypeFacts() for name in kept} if source.format.is_text and not target.is_text else {}
-    gatherings: list[Gathering] = []
+    gatherings = [made() for made in fresh.values()]
     done, writer, returns = 0, None, "\r" in "".join(kept)
     look_for_returns = target.is_text and source.returns
-    wanted = kept if types or look_for_returns else names
+    wanted = kept if types or look_for_returns else roles.quasi_identifiers
     try:
         for table in source.batches(wanted, progress):
             batch = batch_table(source, roles, table)
-            if writer is None:
-                gatherings = [fresh[name]() if name in fresh else begun(batch, name) for name in names]
-            parts = for_each(names, gatherings, partial(added, batch=batch, before=done))
+            columns = [batch.column(*each) for each in attributes]
+            pairs = zip(gatherings, columns, strict=True)
+            parts = for_each(names, pairs, partial(added, before=done))
             if writer is None:
                 writer = SpillWriter(path, [np.dtype(np.int64), *(values.dtype for values in parts)])
             rows = np.arange(done, done + table.num_rows)
@@ -81,36 +84,23 @@ def scan_once(
             writer.__exit__()
     for gathering in gatherings:
         gathering.finish()
-    return Scan(done, gatherings, {name: found.type for name, found in types.items()}, bool(returns))
+    read = [each for each in gatherings if isinstance(each, ColumnGathering)]
+    return Scan(done, read, {name: found.type for name, found in types.items()}, bool(returns))
 
 
-def begun(batch: Table, name: str) -> Gathering:
-    """The reading of a column, by the kind that these records show."""
-    return kind_of(batch.column(name)).gathering(name)
+def added(pair: tuple[Gathering, Column], before: int) -> Stored:
+    """What is kept of a column in some records, put to what is known of the records before them."""
+    gathering, column = pair
+    return gathering.add(column, before)
 
 
-def added(gathering: Gathering, batch: Table, before: int) -> Stored:
-    """What is kept of a column in some records, put to what is known of the records before them.
-
-    What the kind of the first records does not take may show that the column is of another kind.
-    """
-    column = batch.column(gathering.name)
-    try:
-        return gathering.add(column, before)
-    except ShoalError:
-        kind = kind_of(column)
-        if kind.name == gathering.kind:
-            raise
-        raise AgainError(partial(kind.gathering, gathering.name)) from None
-
-
-def settle(found: Scan, weights: Mapping[str, float], old: Path, new: Path, progress: Progress) -> list[Kept]:
+def settle(found: Scan, weights: Sequence[float], old: Path, new: Path, progress: Progress) -> list[Kept]:
     """Write what is kept anew, as every column has it in all; returns the columns."""
     names = names_of(len(found.gatherings))
     with opened(old) as file:
         settled = [
-            gathering.kept(weights[gathering.name], partial(only, file, name))
-            for name, gathering in zip(names[1:], found.gatherings, strict=True)
+            gathering.kept(weight, partial(only, file, name))
+            for name, gathering, weight in zip(names[1:], found.gatherings, weights, strict=True)
         ]
     columns = [kept for kept, _ in settled]
     done = 0

@@ -16,7 +16,7 @@ from shoal.files.atomic import flush_to_disk, is_one, lock
 from shoal.files.sidecar import manifest_path
 from shoal.stream.groups import Done, Lost
 
-VERSION = 4
+VERSION = 5
 STAGES = ("begun", "scanned", "cut", "moving")
 
 

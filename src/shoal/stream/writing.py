@@ -131,8 +131,9 @@ class ReleaseWriter:
         done = 0
         for table, codes in self._batches(progress):
             released = {
-                column.name: texts_of(column, values, dialect.decimal)
+                name: texts_of(column, name, values, dialect.decimal)
                 for column, values in zip(self.columns, codes, strict=True)
+                for name in column.columns
             }
             texts = [released.get(name) or column_text(table, name) for name in self.kept]
             for name, values in zip(self.kept, texts, strict=True):
@@ -145,8 +146,9 @@ class ReleaseWriter:
         for table, codes in self._batches(progress):
             rows = np.arange(len(table))
             yield table.replaced(
-                column.values(values).column(table.frame[column.name], rows, not self.exact)
+                column.values(values).of(name).column(table.frame[name], rows, not self.exact)
                 for column, values in zip(self.columns, codes, strict=True)
+                for name in column.columns
             )
 
     def _batches(self, progress: Progress) -> Iterator[tuple[Table, list[Stored]]]:
@@ -161,9 +163,9 @@ class ReleaseWriter:
         return pa.table([typed_as(table[name], self.types[name], *signs) for name in names], names=names)
 
 
-def texts_of(column: Kept, codes: Stored, decimal: str) -> list[str]:
+def texts_of(column: Kept, name: str, codes: Stored, decimal: str) -> list[str]:
     """Released numbers as a file shows them; each different one is spelled once."""
     different, which = np.unique(codes, return_inverse=True)
-    short = np.array(column.values(different).text(decimal), dtype=object)
+    short = np.array(column.values(different).of(name).text(decimal), dtype=object)
     texts: list[str] = short[which].tolist()
     return texts

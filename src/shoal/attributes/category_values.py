@@ -1,0 +1,119 @@
+"""The common values of groups where values are categories: one of them, or several as text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.attributes.common_values import CommonValues
+from shoal.attributes.levels import Level, spelled
+from shoal.errors import ShoalError
+from shoal.parameters import Aggregate
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryValues(CommonValues):
+    """One level for each group, by its number."""
+
+    levels: tuple[Level, ...]
+    codes: Int
+
+    @property
+    def raw(self) -> Float:  # type: ignore[override]
+        """The numbers of the levels."""
+        return self.codes.astype(np.float64)
+
+    def native(self) -> Sequence[Any]:
+        """The levels themselves."""
+        return [self.levels[code] for code in self.codes.tolist()]
+
+    def floats(self) -> Float:
+        """The numbers of the levels, to be drawn as bars."""
+        return self.raw
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """The levels as they stood in the file."""
+        short = [spelled(level) for level in self.levels]
+        return [short[code] for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class SharedValues(CommonValues):
+    """Several levels for each group, each with its share, shown as text.
+
+    `group`, `level` and `share` list them, by groups and then by levels; a share is that of a random member.
+    """
+
+    texts: list[str]
+    group: Int
+    level: Int
+    share: Float
+    levels: int
+
+    @property
+    def raw(self) -> Float:  # type: ignore[override]
+        """The level with the largest share."""
+        ranked = np.lexsort((self.level, -self.share, self.group))
+        first = ranked[np.searchsorted(self.group[ranked], np.arange(len(self.texts)))]
+        return self.level[first].astype(np.float64)
+
+    def native(self) -> Sequence[Any]:
+        """Text."""
+        return self.texts
+
+    def floats(self) -> Float:
+        """The number of the level with the largest share."""
+        return self.raw
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """Text."""
+        return self.texts
+
+    def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
+        """A column of text, whatever came."""
+        return super().column(like, labels, False)
+
+    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
+        return pa.chunked_array([pa.array(self.texts, pa.string())])
+
+    def shares_of(self, labels: Int, codes: Int) -> Float:
+        """The share that each record's own level has among those of its group."""
+        keys = self.group * self.levels + self.level
+        wanted = labels * self.levels + codes
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[place] == wanted, self.share[place], 0.0)
+
+
+def shared_values(
+    names: Sequence[str], group: Int, level: Int, count: Int, groups: int, aggregate: Aggregate
+) -> SharedValues:
+    """A set ("A or B"), or shares ("A 60 %, B 40 %"), of the levels that the records of each group have."""
+    starts = np.searchsorted(group, np.arange(groups + 1))
+    totals = np.add.reduceat(count, starts[:-1])
+    sizes = np.diff(starts)
+    even = aggregate == "set"
+    share = 1 / np.repeat(sizes, sizes) if even else count / np.repeat(totals, sizes)
+    texts = []
+    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        found = [names[place] for place in level[begin:end].tolist()]
+        if even or len(found) == 1:
+            texts.append(" or ".join(found))
+        else:
+            parts = zip(found, share[begin:end].tolist(), strict=True)
+            texts.append(", ".join(f"{name} {100 * part:.0f} %" for name, part in parts))
+    return SharedValues(texts, group, level, share, len(names))
+
+
+def not_streamed(name: str) -> ShoalError:
+    """Texts of several values cannot be kept between the passes of a stream."""
+    return ShoalError(
+        f"column {name!r}: intervals, sets and shares need the table in memory; give more --memory, "
+        "or choose another common value"
+    )

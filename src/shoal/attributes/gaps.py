@@ -1,0 +1,623 @@
+"""Gaps: what counts as a missing value, and an attribute some of whose values are missing.
+
+A gap is never a number. Where it is a value of its own (`value`), or where records with the same gaps are
+grouped together (`pattern`, `blank`), an attribute has one coordinate more: 0 where there is a value, `far`
+where there is none. In the other coordinates a gap stands at the mean of the values. `far` is the square root of
+the variance of the values, summed over the coordinates. So the squared distance from a gap to a value is on
+average that between two values. Where all values are the same, `far` is 1. With z-scores, all coordinates are
+then divided by one number, so that the sum of their variances is 1, as for every attribute.
+
+The common value of a group is a gap where more than half of its records have one; else it is the common value of
+those that have a value. `impute` puts a typical value into the place of a gap before anything is grouped.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.attributes.base import (
+    KEPT,
+    AgainError,
+    Attribute,
+    Chunks,
+    Digits,
+    Float,
+    Gathering,
+    Int,
+    Kept,
+    Profile,
+    Settle,
+    Squares,
+    Stored,
+    Wish,
+    attribute_from,
+    kept_from,
+    kind_called,
+    kind_of,
+    read_in_one,
+)
+from shoal.attributes.common_values import CommonValues
+from shoal.attributes.levels import text_like
+from shoal.attributes.looking import finite_numbers
+from shoal.attributes.numbers import RowsError
+from shoal.errors import ShoalError
+from shoal.files.spelling import MISSING
+from shoal.parameters import Aggregate, GapPolicy, Scaling
+from shoal.table import Column, is_text
+
+Mask = NDArray[np.bool_]
+
+GAP = np.iinfo(np.int64).min
+"""What is stored of a gap among whole numbers; among floats it is NaN."""
+
+CURE = (
+    "say what is to be done about them: --gaps drop (leave those records out), pattern (group records with the "
+    "same gaps), blank (the same, and blank more cells where a pattern is too rare), value (a gap is a value of "
+    "its own) or impute (a typical value); or fill them in or take those records out"
+)
+
+
+def gaps_in(column: Column, wish: Wish) -> Mask:
+    """The records of a column that have no value; of several columns as one, those that lack any."""
+    if column.parts:
+        return np.asarray(np.logical_or.reduce([gaps_in(part, wish) for part in column.parts]), bool)
+    try:
+        values = column.values()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+        return np.asarray(column.series.is_null().to_numpy(), dtype=bool)  # objects that Arrow has no type for
+    missing = np.asarray(pc.is_null(values, nan_is_null=pa.types.is_floating(values.type)).to_numpy(), bool)
+    if is_text(values.type):
+        texts = pc.utf8_trim_whitespace(values)
+        if wish.gap_values is None:
+            named = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(MISSING, texts.type))
+        else:
+            named = pc.is_in(texts, value_set=pa.array(["", *wish.gap_values], texts.type))
+        missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
+    if wish.gap_values:
+        marks = [mark for mark in map(number, wish.gap_values) if mark is not None]
+        missing |= np.isin(finite_numbers(values, column.signs), marks)
+    return missing
+
+
+def number(text: str) -> float | None:
+    """The number that a text is, if it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def written_gaps(column: Column, missing: Mask) -> Counter[str]:
+    """How gaps are written in a text file or a column of text, and how often; "" where there is nothing."""
+    part = (column.parts or (column,))[0]
+    if not missing.any():
+        return Counter()
+    if not text_like(part):
+        return Counter({"": int(missing.sum())})
+    found = pc.value_counts(part.values().filter(pa.array(missing)))
+    return Counter({pair["values"] or "": pair["counts"] for pair in found.to_pylist()})
+
+
+def missing_error(name: str, missing: Mask, before: int = 0) -> RowsError:
+    """Missing values stand in the way."""
+    return RowsError(name, "missing values", np.flatnonzero(missing) + 1 + before, CURE)
+
+
+def is_gap(stored: Stored) -> Mask:
+    """Where no value is stored."""
+    return np.asarray(np.isnan(stored) if stored.dtype == np.float64 else stored == GAP)
+
+
+def gap_of(kind: "np.dtype[Any]") -> Any:
+    """What is stored of a gap."""
+    return np.nan if kind == np.float64 else GAP
+
+
+@dataclass(frozen=True)
+class GapFacts:
+    """What is known of the gaps of an attribute: how many, how they are written, and what was done about them."""
+
+    name: str
+    policy: str
+    count: int = 0
+    written: dict[str, int] = field(default_factory=dict)
+    imputed: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a manifest holds it."""
+        said: dict[str, Any] = {"policy": self.policy, "count": self.count, "written": self.written}
+        return said | ({} if self.imputed is None else {"imputed": self.imputed})
+
+
+class ColumnGathering(Gathering):
+    """A column that comes in parts, whatever its kind is, and some of whose values may be missing."""
+
+    kind = "gaps"
+
+    def __init__(
+        self,
+        name: str,
+        wish: Wish,
+        fresh: Callable[[], Gathering] | None = None,
+        tried: frozenset[str] = frozenset(),
+        floats: bool = False,
+    ) -> None:
+        self.name, self.wish, self._tried = name, wish, tried
+        self._inner = fresh() if fresh else None
+        self._floats = floats
+        self.records = self.gaps = 0
+        self.written: Counter[str] = Counter()
+        self._imputed: str | None = None
+
+    @property
+    def facts(self) -> GapFacts:
+        """What is known of the gaps."""
+        return GapFacts(self.name, self.wish.gaps, self.gaps, dict(self.written), self._imputed)
+
+    def add(self, column: Column, before: int) -> Stored:
+        """What the kind of the values keeps of them, and gaps."""
+        missing = gaps_in(column, self.wish)
+        if missing.any() and self.wish.gaps == "error":
+            raise missing_error(self.name, missing, before)
+        self.records += len(column)
+        self.gaps += int(missing.sum())
+        self.written += written_gaps(column, missing)
+        kind = np.dtype(np.float64 if self._floats else np.int64)
+        if missing.all():
+            return np.full(len(column), gap_of(kind))
+        stored = self._add(column.where(~missing) if missing.any() else column, missing, before)
+        if self.gaps and stored.dtype != kind and not self._floats:
+            raise self._again(floats=True)
+        whole = np.full(len(column), gap_of(stored.dtype), stored.dtype)
+        whole[~missing] = stored
+        return whole
+
+    def _add(self, present: Column, missing: Mask, before: int) -> Stored:
+        """What is kept of the values. What the kind of the first records does not take may be of another kind."""
+        if self._inner is None:
+            self._inner = kind_of(present, self.wish).gathering(self.name, self.wish)
+        try:
+            return self._inner.add(present, 0 if missing.any() else before)
+        except AgainError as again:
+            raise self._again(again.fresh) from None
+        except ShoalError as error:
+            kind = kind_of(present, self.wish)
+            if kind.name != self._inner.kind and self.wish.kind is None:
+                tried = self._tried | {self._inner.kind}
+                kind = kind_called("nominal") if kind.name in tried else kind
+                raise self._again(partial(kind.gathering, self.name, self.wish), tried) from None
+            if isinstance(error, RowsError) and missing.any():
+                raise error.among(np.flatnonzero(~missing) + before) from None
+            raise
+
+    def _again(
+        self,
+        fresh: Callable[[], Gathering] | None = None,
+        tried: frozenset[str] | None = None,
+        floats: bool = False,
+    ) -> AgainError:
+        """The same from the first record on, by another reading of the values."""
+        tried = self._tried if tried is None else tried
+        return AgainError(partial(ColumnGathering, self.name, self.wish, fresh, tried, floats or self._floats))
+
+    def finish(self) -> None:
+        """All parts are there."""
+        if self._inner is not None:
+            try:
+                self._inner.finish()
+            except AgainError as again:
+                raise self._again(again.fresh) from None
+
+    def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:
+        """As the kind of the values has it; with gaps where there are some."""
+        if self._inner is None:
+            return GapKept(
+                self.name, weight, is_constant=True, spelling=self._spelling()
+            ), lambda stored, _: stored
+
+        def present() -> Iterator[Stored]:
+            return (part for stored in chunks() if len(part := stored[~is_gap(stored)]))
+
+        if not self.gaps:
+            return self._inner.kept(weight, chunks)
+        inner, settle = self._inner.kept(weight, present)
+        if self.wish.gaps == "impute":
+            typical = inner.typical(lambda: settled(present(), settle))
+            self._imputed = inner.values(np.array([typical], inner.dtype)).text()[0]
+            return inner, Filled(settle, typical)
+        kept = GapKept(self.name, weight, inner=inner, gaps=self.gaps, records=self.records)
+        said = replace(kept, spelling=self._spelling(), policy=self.wish.gaps)
+        return said, Filled(settle, gap_of(inner.dtype))
+
+    def _spelling(self) -> str:
+        """How the file writes most gaps."""
+        return min(self.written, key=lambda text: (-self.written[text], text), default="")
+
+
+def settled(parts: Iterator[Stored], settle: Settle) -> Iterator[Stored]:
+    """Parts as the whole column has them, one after the other."""
+    done = 0
+    for part in parts:
+        yield settle(part, done)
+        done += len(part)
+
+
+class Filled:
+    """Writes what is kept anew, and something in the place of gaps; parts come one after the other."""
+
+    def __init__(self, settle: Settle, filled: Any) -> None:
+        self._settle, self._filled = settle, filled
+        self._done = 0
+
+    def __call__(self, stored: Stored, start: int) -> Stored:
+        """The records from `start` on."""
+        if start == 0:
+            self._done = 0
+        there = ~is_gap(stored)
+        values = self._settle(stored[there], self._done) if there.any() else stored[there]
+        self._done += len(values)
+        kind = np.asarray(self._filled).dtype if not len(values) else values.dtype
+        out = np.full(len(stored), self._filled, kind)
+        out[there] = values
+        return out
+
+
+@dataclass(frozen=True)
+class GapKept(Kept):
+    """An attribute some of whose values are missing: the kind of the values, and where a gap is among them."""
+
+    kind = "gaps"
+
+    inner: Kept | None = None
+    gaps: int = 0
+    records: int = 0
+    spelling: str = ""
+    policy: GapPolicy = "value"
+    middle: tuple[float, ...] = ()  # the mean coordinates of the values
+    far: float = 1.0  # how far a gap is from there
+    factor: float = 1.0  # that all coordinates are multiplied by
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it, with the kind inside."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "inner"}
+        return {"kind": self.kind, **own, "inner": self.inner and self.inner.as_dict()}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Self:
+        """The other way round."""
+        inner = given["inner"] and kept_from(given["inner"])
+        return cls(**{**given, "inner": inner, "middle": tuple(given["middle"])})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of the values."""
+        return (self.name,) if self.inner is None else self.inner.columns
+
+    @property
+    def width(self) -> int:
+        """One more than the values have."""
+        return 1 + (0 if self.inner is None else self.inner.width)
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """Of the values."""
+        return np.dtype(np.int64) if self.inner is None else self.inner.dtype
+
+    def seen(self, stored: Stored) -> Self:
+        """With what the values add."""
+        there = stored[~is_gap(stored)]
+        if self.inner is None or not len(there):
+            return self
+        return replace(self, inner=self.inner.seen(there))
+
+    def scaled(self, scaling: Scaling, chunks: Chunks, alone: bool) -> Self:
+        """With the scale of the values, and the place of a gap among them."""
+        if self.inner is None:
+            return self
+
+        def present() -> Iterator[Stored]:
+            return (part for stored in chunks() if len(part := stored[~is_gap(stored)]))
+
+        inner = self.inner.scaled(scaling, present, alone)
+        values = self.records - self.gaps
+
+        def coordinates() -> Iterator[Float]:
+            return (inner.attribute(part).coordinates() for part in present())
+
+        middle = np.sum([part.sum(axis=0) for part in coordinates()], axis=0) / values
+        variance = float(sum(np.square(part - middle).sum() for part in coordinates())) / values
+        share, far = self.gaps / self.records, sqrt(variance) or 1.0
+        total = (1 - share) * variance + far**2 * share * (1 - share)
+        factor = 1 / sqrt(total) if scaling == "zscore" else 1.0
+        away = float(np.square(middle - inner.overall(middle)).sum()) + far**2
+        mostly = 2 * self.gaps > self.records
+        loss = values * (variance + far**2) if mostly else inner.sst + self.gaps * away
+        return replace(
+            self, inner=inner, middle=tuple(middle.tolist()), far=far, factor=factor, sst=loss * factor**2
+        )
+
+    def along(self, stored: Stored) -> Float:
+        """As the values; gaps at their mean."""
+        there = ~is_gap(stored)
+        out = np.zeros(len(stored))
+        if self.inner is not None and there.any():
+            values = self.inner.along(stored[there])
+            out[:] = values.mean()
+            out[there] = values
+        return out
+
+    @property
+    def stretch(self) -> float:
+        """As the values."""
+        return 0.0 if self.inner is None else self.inner.stretch * self.factor**2
+
+    def attribute(self, stored: Stored) -> "GapAttribute":
+        """Some records on the scale of all."""
+        return GapAttribute(self, stored, np.zeros(len(stored), bool))
+
+    @property
+    def rounding(self) -> Kept | None:
+        """The kind of the values, with the digits that they are rounded to."""
+        return self.inner and replace(self.inner, digits=self.digits)
+
+    def codes(self, common: CommonValues) -> Stored:
+        """As the values are stored, or a gap."""
+        assert isinstance(common, GapValues)
+        if common.inner is None or self.inner is None:
+            return np.full(len(common.which), gap_of(self.dtype), self.dtype)
+        codes = self.inner.codes(common.inner)
+        return np.where(common.which >= 0, codes[common.which], gap_of(codes.dtype))
+
+    def values(self, codes: Stored) -> "GapValues":
+        """Common values as they were."""
+        there = ~is_gap(codes)
+        which = np.where(there, np.cumsum(there) - 1, -1)
+        kind = self.rounding
+        return GapValues(kind.values(codes[there]) if kind and there.any() else None, which, self.spelling)
+
+    def warning(self, chunks: Chunks) -> str | None:
+        """Of the values."""
+        if self.inner is None:
+            return None
+        return self.inner.warning(lambda: (part for stored in chunks() if len(part := stored[~is_gap(stored)])))
+
+
+KEPT[GapKept.kind] = GapKept
+
+
+@dataclass(frozen=True, eq=False)
+class GapValues(CommonValues):
+    """Common values of groups, or gaps: `which` is the place of each among the values, -1 for a gap."""
+
+    inner: CommonValues | None
+    which: Int
+    spelling: str = ""
+
+    @property
+    def raw(self) -> Float:  # type: ignore[override]
+        """As the values, NaN for a gap."""
+        return self._with(np.nan if self.inner is None else self.inner.raw, np.nan)
+
+    def _with(self, values: Any, gap: Any) -> NDArray[Any]:
+        if self.inner is None:
+            return np.full(len(self.which), gap)
+        return np.where(self.which >= 0, np.asarray(values)[self.which], gap)
+
+    def of(self, column: str) -> "GapValues":
+        """A gap in all columns."""
+        return self if self.inner is None else replace(self, inner=self.inner.of(column))
+
+    def native(self) -> Sequence[Any]:
+        """None for a gap; among texts what mostly stands for one."""
+        short = [] if self.inner is None else list(self.inner.native())
+        gap = self.spelling if self.spelling and all(isinstance(value, str) for value in short) else None
+        return [short[place] if place >= 0 else gap for place in self.which.tolist()]
+
+    def floats(self) -> Float:
+        """NaN for a gap."""
+        return self._with(0 if self.inner is None else self.inner.floats(), np.nan)
+
+    def text(self, decimal_sign: str = ".") -> list[str]:
+        """A gap as the file writes most of them."""
+        short = [] if self.inner is None else self.inner.text(decimal_sign)
+        return [short[place] if place >= 0 else self.spelling for place in self.which.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class GapAttribute(Attribute):
+    """An attribute some of whose values are missing; `hidden` are values that are released as gaps."""
+
+    kept: GapKept
+    stored: Stored
+    hidden: Mask
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Of the column."""
+        return self.kept.name
+
+    @property
+    def weight(self) -> float:  # type: ignore[override]
+        """How much it counts."""
+        return self.kept.weight
+
+    @property
+    def kind(self) -> str:
+        """That of the values."""
+        return "numeric" if self.kept.inner is None else self.kept.inner.bare().kind
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those of the values."""
+        return self.kept.columns
+
+    @property
+    def is_constant(self) -> bool:  # type: ignore[override]
+        """Whether there are gaps only; gaps and one value are two values."""
+        return self.kept.inner is None
+
+    @cached_property
+    def lacking(self) -> Mask:
+        """The records that came without a value."""
+        return is_gap(self.stored)
+
+    @property
+    def missing(self) -> Mask:
+        """The records that are grouped as if they had none."""
+        return self.lacking | self.hidden
+
+    def hiding(self, hidden: Mask) -> "GapAttribute":
+        """The same with other values that are released as gaps."""
+        return replace(self, hidden=hidden & ~self.lacking)
+
+    def _inner(self, chosen: Mask) -> Attribute | None:
+        """The values of some records."""
+        if self.kept.inner is None or not chosen.any():
+            return None
+        return self.kept.inner.attribute(self.stored[chosen])
+
+    def coordinates(self) -> Float:
+        """Those of the values, and how far a gap is from them."""
+        middle, there = np.array(self.kept.middle), ~self.missing
+        points = np.empty((len(self.stored), len(middle) + 1))
+        points[:, :-1] = middle
+        if (inner := self._inner(there)) is not None:
+            points[there, :-1] = inner.coordinates()
+        points[:, -1] = np.where(there, 0.0, self.kept.far)
+        return points * self.kept.factor
+
+    def _with_values(self, order: Int, starts: Int) -> tuple[Int, Int, Int]:
+        """Of the groups that get a value, the records that have one, and where each starts; the place of each."""
+        missing = self.missing
+        gaps = np.add.reduceat(missing[order].astype(np.int64), starts[:-1])
+        sizes = np.diff(starts)
+        valued = 2 * gaps <= sizes
+        which = np.where(valued, np.cumsum(valued) - 1, -1)
+        chosen = np.repeat(valued, sizes) & ~missing[order]
+        place = np.cumsum(~missing) - 1  # of a record among those with a value
+        inside = np.concatenate([[0], np.cumsum((sizes - gaps)[valued])])
+        return place[order[chosen]], inside, which
+
+    def common_values(
+        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+    ) -> GapValues:
+        """A gap where more than half of the records have one, else the common value of the others."""
+        inside, begins, which = self._with_values(order, starts)
+        inner = self._inner(~self.missing)
+        if inner is None or not len(inside):
+            return GapValues(None, np.full(len(starts) - 1, -1), self.kept.spelling)
+        return GapValues(inner.common_values(inside, begins, aggregate, exact, digits), which, self.kept.spelling)
+
+    def placed(self, common: CommonValues) -> Float:
+        """Those of the values; a gap where gaps are."""
+        assert isinstance(common, GapValues)
+        points = np.empty((len(common.which), len(self.kept.middle) + 1))
+        points[:] = np.append(np.array(self.kept.middle), self.kept.far)
+        if common.inner is not None and self.kept.inner is not None:
+            there = common.which >= 0
+            points[there, :-1] = self.kept.inner.bare().placed(common.inner)[common.which[there]]
+            points[there, -1] = 0.0
+        return points * self.kept.factor
+
+    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+        """A value that became a gap, and a gap that became a value, count by their distance."""
+        if self.is_constant:
+            return 0.0, 0.0
+        n = len(self.stored)
+        whole = replace(self, hidden=np.zeros(n, bool))
+        overall = whole.common_values(np.arange(n), np.array([0, n]), "mean", True, None)
+        return self._loss(common, labels), self._loss(overall, np.zeros(n, np.int64))
+
+    def _loss(self, common: CommonValues, labels: Int) -> float:
+        assert isinstance(common, GapValues)
+        which = common.which[labels]
+        both = (which >= 0) & ~self.lacking
+        loss = 0.0
+        if (inner := self._inner(both)) is not None and common.inner is not None:
+            loss += inner.squared_errors(common.inner, which[both])[0]
+        middle, far = np.array(self.kept.middle), self.kept.far**2
+        lost = (which < 0) & ~self.lacking
+        if (inner := self._inner(lost)) is not None:
+            loss += float(np.square(inner.coordinates() - middle).sum()) + far * int(lost.sum())
+        made = (which >= 0) & self.lacking
+        if made.any():
+            away = np.square(self.placed(common)[:, :-1] / self.kept.factor - middle).sum(axis=1) + far
+            loss += float(away[labels[made]].sum())
+        return loss * self.kept.factor**2
+
+    def profile(self, common: CommonValues, labels: Int) -> Profile:
+        """That of the values; gaps are not drawn among numbers, and are one more of categories."""
+        assert isinstance(common, GapValues)
+        before, after = np.full((2, len(self.stored)), np.nan)
+        levels: tuple[str, ...] = ()
+        there = ~self.lacking
+        if (inner := self._inner(there)) is not None:
+            n = int(there.sum())
+            whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
+            shown = inner.profile(whole, np.zeros(n, np.int64))
+            before[there], levels = shown.before, shown.levels
+            which = common.which[labels]
+            if common.inner is not None and self.kept.inner is not None:
+                valued = which >= 0
+                any_of_them = self.kept.inner.attribute(np.repeat(self.stored[there][:1], valued.sum()))
+                after[valued] = any_of_them.profile(common.inner, which[valued]).after
+        if levels:
+            before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
+            levels = (*levels, "(missing)")
+        return Profile(self.name, before, after, levels, self.notes(common, labels))
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """Of the values that are released as values."""
+        assert isinstance(common, GapValues)
+        which = common.which[labels]
+        both = (which >= 0) & ~self.lacking
+        inner = self._inner(both)
+        return () if inner is None or common.inner is None else inner.notes(common.inner, which[both])
+
+    def check_digits(self, asked: Digits) -> None:
+        """Of the values."""
+        if self.kept.inner is not None:
+            self.kept.inner.bare().check_digits(asked)
+
+    def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
+        """Of the values in the groups that get one."""
+        inside, begins, _ = self._with_values(order, starts)
+        inner = self._inner(~self.missing)
+        return (0.0, 0) if inner is None or not len(inside) else inner.squares(inside, begins, aggregate)
+
+    def digits_used(self, asked: Digits, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
+        """Of the values."""
+        if self.kept.inner is None:
+            return {}
+        values = self.kept.records - self.kept.gaps
+        return self.kept.inner.bare().digits_used(asked, squares, values, k)
+
+    def warning(self) -> str | None:
+        """Of the values."""
+        inner = self._inner(~self.lacking)
+        return None if inner is None else inner.warning()
+
+    def said(self) -> dict[str, Any]:
+        """Of the values."""
+        return {} if self.kept.inner is None else self.kept.inner.bare().said()
+
+
+def attribute_of(column: Column, wish: Wish, scaling: Scaling, weight: float) -> tuple[Attribute, GapFacts]:
+    """A column in memory as an attribute, by its kind, with its gaps as the wish says."""
+    missing = gaps_in(column, wish)
+    if not missing.any():
+        facts = GapFacts(column.name, wish.gaps)
+        return kind_of(column, wish).attribute(column, scaling, weight, wish), facts
+    gathering, stored = read_in_one(ColumnGathering(column.name, wish), column)
+    assert isinstance(gathering, ColumnGathering)
+    made = attribute_from(gathering, stored, scaling, weight)
+    return made, gathering.facts

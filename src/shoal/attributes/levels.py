@@ -1,0 +1,117 @@
+"""The different values of a column of categories: read part by part, and numbered from the most frequent on."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.attributes.base import Stored
+from shoal.errors import ShoalError
+from shoal.files.spelling import INFINITE, number_pattern
+from shoal.table import Column, is_text
+
+Int = NDArray[np.int64]
+
+Level = str | int | float | bool
+
+
+class Levels:
+    """The different values of a column so far: how often each occurs, and in which row first."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.from_file = False
+        self._places: dict[Level, int] = {}
+        self.counts: list[int] = []
+        self.first: list[int] = []
+
+    def add(self, column: Column, before: int) -> Stored:
+        """The numbers of some more values, in the order in which they came up first."""
+        self.from_file = column.text is not None
+        try:
+            held = pc.dictionary_encode(column.values()).combine_chunks()
+        except pa.ArrowException:
+            raise no_categories(self.name, column) from None
+        if isinstance(held, pa.ChunkedArray):
+            held = held.chunk(0)
+        values = held.dictionary.to_pylist()
+        if not all(isinstance(value, str | int | float) for value in values):
+            raise no_categories(self.name, column)
+        codes = np.asarray(held.indices.to_numpy(zero_copy_only=False), np.int64)
+        _, first, counts = np.unique(codes, return_index=True, return_counts=True)
+        own = np.empty(len(values), np.int64)
+        for place, (value, row, count) in enumerate(zip(values, first.tolist(), counts.tolist(), strict=True)):
+            own[place] = self._place(value, before + row, count)
+        return own[codes]
+
+    def _place(self, value: Level, row: int, count: int) -> int:
+        place = self._places.setdefault(value, len(self._places))
+        if place == len(self.counts):
+            self.counts.append(0)
+            self.first.append(row)
+        self.counts[place] += count
+        return place
+
+    @property
+    def values(self) -> list[Level]:
+        """The different values, in the order in which they came up first."""
+        return list(self._places)
+
+    def ranked(self) -> tuple[list[Level], list[int], Int]:
+        """The values from the most frequent on, ties by their text; how often each occurs; the new numbers."""
+        values = self.values
+        order = sorted(range(len(values)), key=lambda place: (-self.counts[place], str(values[place])))
+        return [values[place] for place in order], [self.counts[place] for place in order], numbers_of(order)
+
+
+def numbers_of(order: Sequence[int]) -> Int:
+    """The new number of each old one, where this is the order of the old ones."""
+    numbers = np.empty(len(order), np.int64)
+    numbers[np.asarray(order, np.int64)] = np.arange(len(order))
+    return numbers
+
+
+def no_categories(name: str, column: Column) -> ShoalError:
+    """A column whose values cannot be told apart as categories."""
+    called: Any = getattr(column.series.to_native(), "dtype", column.series.dtype)
+    return ShoalError(
+        f"column {name!r} of type {called} holds neither text nor plain numbers, so it has no categories; "
+        "turn it into text first"
+    )
+
+
+def spelled(level: Level) -> str:
+    """A value as a text file shows it."""
+    return level if isinstance(level, str) else str(level)
+
+
+def text_like(column: Column) -> bool:
+    """Whether a column holds text."""
+    if column.text is not None:
+        return True
+    try:
+        return bool(is_text(column.values().type))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+        return False
+
+
+def is_numeric_text(column: Column) -> NDArray[np.bool_] | None:
+    """Which of the different texts of a column are numbers, or could be with another decimal sign.
+
+    None where the column holds no text.
+    """
+    if not text_like(column):
+        return None
+    texts = pc.utf8_trim_whitespace(pc.unique(column.values()))
+    return numeric_among(texts, column.signs)
+
+
+def numeric_among(texts: pa.Array, signs: tuple[str, str]) -> NDArray[np.bool_]:
+    """Which texts are numbers, infinity, or could be numbers with another decimal sign."""
+    found = pc.match_substring_regex(texts, number_pattern(*signs))
+    for pattern in (number_pattern(".", ","), number_pattern(",", "."), INFINITE):
+        found = pc.or_(found, pc.match_substring_regex(pc.utf8_lower(texts), pattern))
+    return np.asarray(found.to_numpy(zero_copy_only=False), bool)
