@@ -101,7 +101,7 @@ def test_the_common_values_of_a_small_table():
 
 def test_codes_have_no_intervals():
     with pytest.raises(
-        ShoalError, match="column 'country' holds codes, which have no aggregate 'interval'; use mean"
+        ShoalError, match="column 'country' is a code, which has no interval; choose one of mean, "
     ):
         attribute(["France", "Spain"]).common_values(*one_group(2), "interval", False, None)
 
