@@ -33,8 +33,16 @@ from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
 from shoal.attributes.place import Place
 from shoal.attributes.place_names import places_in
+from shoal.attributes.semicontinuous import SemiContinuous, looks_semicontinuous
 
-for _kind in (Numeric(), Nominal(), Boolean(), Ordinal(), Place()):  # those that come later are asked first
+for _kind in (
+    Numeric(),
+    Nominal(),
+    Boolean(),
+    Ordinal(),
+    Place(),
+    SemiContinuous(),
+):  # those that come later are asked first
     register(_kind)
 
 __all__ = [
@@ -61,6 +69,7 @@ __all__ = [
     "kept_from",
     "kind_called",
     "kind_of",
+    "looks_semicontinuous",
     "numbers_in",
     "places_in",
     "profile_of",

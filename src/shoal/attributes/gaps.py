@@ -557,16 +557,16 @@ class GapAttribute(Attribute):
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
         before, after = np.full(len(self.stored), np.nan), common.floats()[labels]
-        levels: tuple[str, ...] = ()
+        name, levels = self.name, tuple[str, ...]()
         if (inner := self._inner(~self.lacking)) is not None:
             there = int((~self.lacking).sum())
             whole = inner.common_values(np.arange(there), np.array([0, there]), "mean", False, None)
             shown = inner.profile(whole, np.zeros(there, np.int64))
-            before[~self.lacking], levels = shown.before, shown.levels
+            before[~self.lacking], name, levels = shown.before, shown.name, shown.levels
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels, self.notes(common, labels))
+        return Profile(name, before, after, levels, self.notes(common, labels))
 
     def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
         """Of the values that are released as values."""
