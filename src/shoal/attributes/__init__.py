@@ -36,6 +36,7 @@ from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
 from shoal.attributes.place import Place
 from shoal.attributes.place_names import places_in
+from shoal.attributes.semicontinuous import SemiContinuous, looks_semicontinuous
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.taxonomy_files import read_taxonomy
 
@@ -50,6 +51,7 @@ for _kind in (
     Timestamp(),
     TimeOfDay(),
     Duration(),
+    SemiContinuous(),
 ):  # those that come later are asked first
     register(_kind)
 
@@ -78,6 +80,7 @@ __all__ = [
     "kept_from",
     "kind_called",
     "kind_of",
+    "looks_semicontinuous",
     "numbers_in",
     "places_in",
     "profile_of",

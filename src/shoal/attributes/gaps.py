@@ -586,13 +586,13 @@ class GapAttribute(Attribute):
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
         assert isinstance(common, GapValues)
         before, after = np.full((2, len(self.stored)), np.nan)
-        levels: tuple[str, ...] = ()
+        name, levels = self.name, tuple[str, ...]()
         unit, there = "", ~self.lacking
         if (inner := self._inner(there)) is not None:
             n = int(there.sum())
             whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
             shown = inner.profile(whole, np.zeros(n, np.int64))
-            before[there], levels, unit = shown.before, shown.levels, shown.unit
+            before[there], name, levels, unit = shown.before, shown.name, shown.levels, shown.unit
             which = common.which[labels]
             if common.inner is not None and self.kept.inner is not None:
                 valued = which >= 0
@@ -601,7 +601,7 @@ class GapAttribute(Attribute):
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels, self.notes(common, labels), unit)
+        return Profile(name, before, after, levels, self.notes(common, labels), unit)
 
     def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
         """Of the values that are released as values."""
