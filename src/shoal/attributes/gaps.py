@@ -19,6 +19,7 @@ from functools import cached_property, partial
 from math import sqrt
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -158,6 +159,7 @@ class ColumnGathering(Gathering):
         self.records = self.gaps = 0
         self._missing: list[tuple[int, NDArray[np.uint8]]] = []  # of each part: its records, and a bit for each
         self.written: Counter[str] = Counter()
+        self._parts: tuple[str, ...] = (name,)
         self._imputed: str | None = None
 
     @property
@@ -170,6 +172,7 @@ class ColumnGathering(Gathering):
         missing = gaps_in(column, self.wish)
         if missing.any() and self.wish.gaps == "error":
             raise missing_error(self.name, missing, before)
+        self._parts = tuple(part.name for part in column.parts) or (self.name,)
         present = self.records - self.gaps
         self.records += len(column)
         self.gaps += int(missing.sum())
@@ -243,7 +246,7 @@ class ColumnGathering(Gathering):
         """As the kind of the values has it; with gaps where there are some."""
         if self._inner is None:
             return GapKept(
-                self.name, weight, is_constant=True, spelling=self._spelling()
+                self.name, weight, is_constant=True, spelling=self._spelling(), parts=self._parts
             ), lambda stored, _: stored
 
         def present() -> Iterator[Stored]:
@@ -306,6 +309,7 @@ class GapKept(Kept):
     policy: GapPolicy = "value"
     middle: tuple[float, ...] = ()  # the mean coordinates of the values
     far: float = 1.0  # how far a gap is from there
+    parts: tuple[str, ...] = ()  # the columns, where there are gaps only
     factor: float = 1.0  # that all coordinates are multiplied by
 
     def as_dict(self) -> dict[str, Any]:
@@ -317,12 +321,13 @@ class GapKept(Kept):
     def from_dict(cls, given: dict[str, Any]) -> Self:
         """The other way round."""
         inner = given["inner"] and kept_from(given["inner"])
-        return cls(**{**given, "inner": inner, "middle": tuple(given["middle"])})
+        tuples = {name: tuple(given[name]) for name in ("middle", "parts")}
+        return cls(**{**given, "inner": inner, **tuples})
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Those of the values."""
-        return (self.name,) if self.inner is None else self.inner.columns
+        return self.parts if self.inner is None else self.inner.columns
 
     @property
     def width(self) -> int:
@@ -453,6 +458,11 @@ class GapValues(CommonValues):
         short = [] if self.inner is None else self.inner.text(decimal_sign)
         return [short[place] if place >= 0 else self.spelling for place in self.which.tolist()]
 
+    def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
+        """As the kind of the values makes it, where it has a way of its own."""
+        made = None if self.inner is None else self.inner.gapped(like, self.which[labels], self.spelling)
+        return super().column(like, labels, keep_type) if made is None else made
+
 
 @dataclass(frozen=True, eq=False)
 class GapAttribute(Attribute):
@@ -580,13 +590,13 @@ class GapAttribute(Attribute):
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
         assert isinstance(common, GapValues)
         before, after = np.full((2, len(self.stored)), np.nan)
-        levels: tuple[str, ...] = ()
-        there = ~self.lacking
+        name, levels = self.name, tuple[str, ...]()
+        unit, there = "", ~self.lacking
         if (inner := self._inner(there)) is not None:
             n = int(there.sum())
             whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
             shown = inner.profile(whole, np.zeros(n, np.int64))
-            before[there], levels = shown.before, shown.levels
+            before[there], name, levels, unit = shown.before, shown.name, shown.levels, shown.unit
             which = common.which[labels]
             if common.inner is not None and self.kept.inner is not None:
                 valued = which >= 0
@@ -595,7 +605,7 @@ class GapAttribute(Attribute):
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels, self.notes(common, labels))
+        return Profile(name, before, after, levels, self.notes(common, labels), unit)
 
     def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
         """Of the values that are released as values."""
@@ -627,6 +637,10 @@ class GapAttribute(Attribute):
             return {}
         values = self.kept.records - self.kept.gaps
         return self.kept.inner.bare().digits_used(asked, squares, values, k)
+
+    def digits_said(self, digits: int | None) -> int | str | None:
+        """Of the values."""
+        return digits if self.kept.inner is None else self.kept.inner.bare().digits_said(digits)
 
     def warning(self) -> str | None:
         """Of the values."""
