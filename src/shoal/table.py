@@ -108,8 +108,8 @@ class Column:
         """What it holds, in Arrow: the text of a text file, else its values."""
         if self.text is not None:
             return self.text
-        held = plain(arrow_column(self.series))
-        return held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held])
+        held = arrow_column(self.series)
+        return plain(held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse
 
 from shoal.attributes.base import (
     Attribute,
@@ -148,6 +147,8 @@ def level_table(counts: tuple[int, ...], most: int) -> Float:
         return np.arange(n, dtype=np.float64)[:, None]
     if n <= most:
         return np.eye(n) / sqrt(2)
+    import scipy.sparse
+
     shares = np.array(counts) / sum(counts)
     return compacted(scipy.sparse.identity(n, format="csr") / sqrt(2), shares, most)[0]
 
