@@ -1315,3 +1315,30 @@ def mdav_on_sphere(places, k):
     else:
         join_nearest(vectors, groups, free)
     return groups
+
+
+def mass_of(values):
+    """The lowest or the highest number, whichever is more frequent."""
+    return max([min(values), max(values)], key=values.count)
+
+
+def semicontinuous(values):
+    """Numbers as points: the number and whether it is at the mass, each with a variance of one half."""
+    mass = mass_of(values)
+    others = [value for value in values if value != mass]
+    middle = math.fsum(others) / len(others)
+    numbers = [middle if value == mass else value for value in values]
+    return list(zip(halved(numbers), halved([value == mass for value in values]), strict=True))
+
+
+def halved(numbers):
+    """Centred numbers with a variance of one half."""
+    middle = math.fsum(numbers) / len(numbers)
+    variance = math.fsum((number - middle) ** 2 for number in numbers) / len(numbers)
+    return [(number - middle) / math.sqrt(2 * variance) for number in numbers]
+
+
+def semicontinuous_common(values, mass, aggregate="mean"):
+    """The mass where at least half of the values are there, else the mean or the median of the others."""
+    others = [Fraction(value) for value in values if value != mass]
+    return Fraction(mass) if 2 * len(others) <= len(values) else middle_value(others, aggregate)

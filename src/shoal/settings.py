@@ -572,11 +572,11 @@ class Settings:
         """As a manifest holds them."""
         from shoal.catalogue import described
 
-        values = {name: each.packed(getattr(self, name)) for name, each in self.options().items()}
+        values = {name: as_json(each.packed(getattr(self, name))) for name, each in self.options().items()}
         return {
             "k": self.k,
             "method": described(self.method),
-            **{name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()},
+            **values,
             "roles": self.roles.as_dict(),
         }
 
@@ -604,6 +604,13 @@ class Settings:
         options = self.options().items()
         shown = ((each.label, each.show(getattr(self, name))) for name, each in options if each.label)
         return [(label, text) for label, text in shown if text]
+
+
+def as_json(value: Any) -> Any:
+    """A value as it comes back from JSON, which has lists and dictionaries only."""
+    if isinstance(value, Mapping):
+        return {name: as_json(part) for name, part in value.items()}
+    return [as_json(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def give_seed(model: "Microaggregator", seed: int | None) -> int | None:

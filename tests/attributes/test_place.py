@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+import shoal
 from samples import earthly
 from shoal import MDAV, ShoalError
 from shoal.attributes import KINDS, Wish, kept_from, kind_of
@@ -266,3 +267,62 @@ def test_a_file_of_whole_degrees_stays_one_of_whole_degrees(tmp_path):
     common = made.common_values(np.arange(3), np.array([0, 1, 3]), "mean", False, None)
     assert common.text() == ["51, 200", "49, 3"]
     assert common.native() == [(51, 200), (49, 3)]
+
+
+@pytest.fixture
+def homes():
+    """People on both sides of the date line."""
+    rng = np.random.default_rng(3)
+    east = (180 + rng.normal(0, 3, 200) + 180) % 360 - 180
+    return pd.DataFrame(
+        {
+            "home_lat": rng.normal(-17, 2, 200).round(5),
+            "age": rng.integers(20, 90, 200),
+            "home_lon": east.round(5),
+            "ill": rng.choice(["no", "yes"], 200),
+        }
+    )
+
+
+ASKED = {
+    "k": 4,
+    "quasi_identifiers": ["home_lat", "home_lon", "age"],
+    "confidential": "ill",
+    "places": [("home_lat", "home_lon")],
+    "method": "mdav",
+}
+
+
+def test_places_go_all_the_way_in_memory(homes, tmp_path):
+    release = shoal.anonymize(homes, **ASKED)
+    assert release.verified_k >= 4
+    assert list(release.table.columns) == list(homes.columns)
+    assert release.table.dtypes.equals(homes.dtypes)
+    for both in zip(
+        homes[["home_lat", "home_lon"]].to_numpy(), release.table[["home_lat", "home_lon"]].to_numpy(), strict=True
+    ):
+        assert naive.kilometres(*both) < 700
+    assert [part.name for part in release.loss.attributes] == ["home_lat, home_lon", "age"]
+    release.write(tmp_path / "safe.csv", report=tmp_path / "report.html")
+    assert "largest distance from original to released place" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_places_go_all_the_way_in_a_stream(homes, tmp_path, suffix):
+    source = tmp_path / f"in.{suffix}"
+    homes.to_csv(source, index=False) if suffix == "csv" else homes.to_parquet(source, index=False)
+    shoal.anonymize(source, **ASKED).write(tmp_path / f"whole.{suffix}")
+    shoal.anonymize_file(source, tmp_path / f"one.{suffix}", blocks=1, **ASKED)
+    assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"whole.{suffix}").read_bytes()
+    cut = shoal.anonymize_file(source, tmp_path / f"two.{suffix}", blocks=2, **ASKED)
+    assert (cut.verified_k, cut.blocks) == (4, 2)
+
+
+def test_a_place_that_lacks_one_of_its_numbers_is_missing(homes):
+    homes.loc[::5, "home_lon"] = np.nan
+    homes.loc[0:1, "home_lat"] = np.nan
+    release = shoal.anonymize(homes, gaps="pattern", **ASKED)
+    assert release.verified_k >= 4
+    lacking = release.table[["home_lat", "home_lon"]].isna()
+    assert lacking["home_lat"].equals(lacking["home_lon"])
+    assert lacking["home_lat"].sum() == 41

@@ -24,8 +24,10 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
+from shoal.attributes.clock import TimeOfDay
 from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
+from shoal.attributes.dates import Date, Duration, Timestamp
 from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.nominal import Boolean, Nominal
@@ -34,6 +36,7 @@ from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
 from shoal.attributes.place import Place
 from shoal.attributes.place_names import places_in
+from shoal.attributes.semicontinuous import SemiContinuous, looks_semicontinuous
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.taxonomy_files import read_taxonomy
 
@@ -44,6 +47,11 @@ for _kind in (
     Ordinal(),
     Code(),
     Place(),
+    Date(),
+    Timestamp(),
+    TimeOfDay(),
+    Duration(),
+    SemiContinuous(),
 ):  # those that come later are asked first
     register(_kind)
 
@@ -72,6 +80,7 @@ __all__ = [
     "kept_from",
     "kind_called",
     "kind_of",
+    "looks_semicontinuous",
     "numbers_in",
     "places_in",
     "profile_of",

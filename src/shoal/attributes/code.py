@@ -32,7 +32,7 @@ from shoal.attributes.base import (
     Wish,
 )
 from shoal.attributes.code_values import CodeValues, MixedValues, whole_percents
-from shoal.attributes.common_values import CommonValues
+from shoal.attributes.common_values import CommonValues, refuse_aggregate
 from shoal.attributes.numbers import RowsError, missing_error, rows_error
 from shoal.attributes.taxonomy import ROOT, Taxonomy, check_lengths
 from shoal.attributes.tree import Tree
@@ -129,10 +129,8 @@ class CodeAttribute(Attribute):
                 return CodeValues(tree, tree.modes(self.nodes, order, starts, counts))
             case "set" | "share":
                 return self._mixed(order, starts, aggregate == "share")
-        raise ShoalError(
-            f"column {self.name!r} holds codes, which have no aggregate {aggregate!r}; "
-            "use mean (the nearest node), ancestor, mode, set or share"
-        )
+        known: tuple[Aggregate, ...] = ("mean", "median", "ancestor", "mode", "set", "share")
+        raise refuse_aggregate(self.name, "a code", aggregate, known)
 
     def _mixed(self, order: Int, starts: Int, shows_shares: bool) -> MixedValues:
         tree = self.scale.tree

@@ -135,7 +135,7 @@ def text_column(like: "nw.Series[Any]", texts: Sequence[str], labels: Int) -> "n
     if like.dtype in (nw.String, nw.Object):
         return filled(like, texts, labels, held)
     if like.dtype == nw.Enum or (like.dtype == nw.Categorical and not like.implementation.is_polars()):
-        known = set(like.cat.get_categories().to_list())
+        known = set(getattr(held, "categories", ()))
         return filled(like, texts, labels, held if known.issuperset(texts) else None)
     return filled(like, texts, labels, held if like.dtype == nw.Categorical else None)
 

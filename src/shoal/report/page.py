@@ -169,10 +169,12 @@ def settings_of(release: "Release") -> list[tuple[str, str]]:
     return lines
 
 
-def shown_digits(digits: int | None) -> str:
-    """The decimals that a column was rounded to."""
+def shown_digits(digits: int | str | None) -> str:
+    """The decimals that a column was rounded to, or the unit."""
     if digits is None:
         return "as they came"
+    if isinstance(digits, str):
+        return f"to {digits}"
     return str(digits) if digits >= 0 else f"0 (to the next {number(float(10**-digits))})"
 
 

@@ -132,6 +132,8 @@ def distribution(axes: Axes, column: Profile) -> None:
         axes.hist(original, bins=edges, color=BEFORE, alpha=0.55, label="before")
         axes.hist(released, bins=edges, histtype="step", color=AFTER, linewidth=1.4, label="after")
     axes.set_title(shortened(column.name), loc="left")
+    if column.unit:
+        axes.set_xlabel(column.unit, fontsize=7)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     if not column.levels:
