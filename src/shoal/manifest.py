@@ -21,7 +21,7 @@ Manifest = dict[str, Any]
 def manifest_of(
     settings: Settings,
     others: Sequence[str],
-    digits: dict[str, int | None],
+    digits: dict[str, int | str | None],
     figures: Sequence[Figure],
     came_from: Manifest,
     kinds: Manifest,

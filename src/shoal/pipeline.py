@@ -19,7 +19,7 @@ from shoal.parameters import Names, Progress
 from shoal.progress import check_progress, shown_progress
 from shoal.release import Release
 from shoal.settings import Options, Settings, check_k
-from shoal.space import Space, digits_of
+from shoal.space import Space, aggregate_of, digits_of, digits_said
 from shoal.table import Table
 
 
@@ -71,6 +71,7 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     space = Space.of(table, settings.scaling, settings.attribute_weights, wishes, model.k)
     for attribute in space.attributes:
         attribute.check_digits(settings.digits)
+        attribute.check_aggregate(aggregate_of(attribute, aggregate))
     left = left_by(table, model.k)
     heed(left, settings.strict)
     warn_of(space.constant, model.k, exact)
@@ -90,7 +91,8 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     )  # fmt: skip
     figures = figures_of(known)
     kinds = {each.name: {"kind": each.kind, **each.said()} for each in space.attributes}
-    manifest = manifest_of(settings, table.others, used, figures, input_of(table), kinds)
+    rounded = digits_said(space.attributes, used)
+    manifest = manifest_of(settings, table.others, rounded, figures, input_of(table), kinds)
     return Release(table, space, partition, common, loss, settings, tuple(figures), manifest)
 
 

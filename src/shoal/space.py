@@ -126,6 +126,11 @@ def digits_of(
     return used
 
 
+def digits_said(attributes: tuple[Attribute, ...], used: Mapping[str, int | None]) -> dict[str, int | str | None]:
+    """The same as a manifest says it: some kinds have other units than powers of ten."""
+    return {each.name: each.digits_said(used[each.name]) for each in attributes if each.name in used}
+
+
 def total_of(squares: list[Squares]) -> Fraction:
     """The squares of all blocks together, exactly."""
     return sum((Fraction(part) * Fraction(4) ** exponent for part, exponent in squares), Fraction(0))

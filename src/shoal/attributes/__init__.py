@@ -24,7 +24,10 @@ from shoal.attributes.base import (
     kind_of,
     register,
 )
+from shoal.attributes.clock import TimeOfDay
+from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
+from shoal.attributes.dates import Date, Duration, Timestamp
 from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.nominal import Boolean, Nominal
@@ -34,13 +37,20 @@ from shoal.attributes.patterns import apart
 from shoal.attributes.place import Place
 from shoal.attributes.place_names import places_in
 from shoal.attributes.semicontinuous import SemiContinuous, looks_semicontinuous
+from shoal.attributes.taxonomy import Taxonomy
+from shoal.attributes.taxonomy_files import read_taxonomy
 
 for _kind in (
     Numeric(),
     Nominal(),
     Boolean(),
     Ordinal(),
+    Code(),
     Place(),
+    Date(),
+    Timestamp(),
+    TimeOfDay(),
+    Duration(),
     SemiContinuous(),
 ):  # those that come later are asked first
     register(_kind)
@@ -59,6 +69,7 @@ __all__ = [
     "Profile",
     "Squares",
     "Stored",
+    "Taxonomy",
     "Wish",
     "Wishes",
     "apart",
@@ -73,6 +84,7 @@ __all__ = [
     "numbers_in",
     "places_in",
     "profile_of",
+    "read_taxonomy",
     "register",
     "whole_where_it_can",
 ]

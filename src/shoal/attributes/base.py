@@ -66,7 +66,8 @@ class Profile:
     """What a report shows of a column, before and after: a number for each record, to be drawn as a histogram.
 
     `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
-    `notes` are what else is to be said of the column: a label and a text each.
+    `notes` are what else is to be said of the column: a label and a text each. `unit` says what the numbers count
+    where they are not those of the table.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Profile:
     after: Float
     levels: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+    unit: str = ""
 
 
 class Attribute(ABC):
@@ -119,6 +121,10 @@ class Attribute(ABC):
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """What a report shows."""
 
+    def check_aggregate(self, aggregate: Aggregate) -> None:
+        """Raise an error if its records cannot have such a common value; it is tried with the first one."""
+        self.common_values(np.zeros(1, np.int64), np.array([0, 1]), aggregate, False, None)
+
     def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
         """What else a report says of it: a label and a text each."""
         return ()
@@ -135,6 +141,10 @@ class Attribute(ABC):
     def digits_used(self, asked: Digits, squares: Fraction, records: int, k: int) -> dict[str, int | None]:
         """The digits that values are rounded to, under the attribute's name; nothing where there are none."""
         return {}
+
+    def digits_said(self, digits: int | None) -> int | str | None:
+        """What a manifest says of these digits: the unit of a kind that has another one than a power of ten."""
+        return digits
 
     def warning(self) -> str | None:
         """What the owner of the table should know about the column before it is averaged."""
@@ -166,6 +176,10 @@ class Gathering(ABC):
     @abstractmethod
     def finish(self) -> None:
         """All parts are there. An error if the whole is not what its parts seemed; `AgainError` as in `add`."""
+
+    def different(self) -> Column | None:
+        """The different values as a column, where they tell the kind of the whole; None where its parts do."""
+        return None
 
     @abstractmethod
     def kept(self, weight: float, chunks: Chunks) -> "tuple[Kept, Settle]":
@@ -266,6 +280,8 @@ class Kind(ABC):
 
     name: ClassVar[str]
     kept: ClassVar[type[Kept]]
+    layouts: ClassVar[bool] = False
+    """Whether a layout may stand after its name, as in `date:%d/%m/%Y`."""
 
     @abstractmethod
     def takes(self, column: Column) -> bool:
@@ -325,12 +341,15 @@ def kind_of(column: Column, wish: Wish | None = None) -> Kind:
     return kind_called(wish.kind)
 
 
-def kind_called(name: str) -> Kind:
-    """The kind of a name."""
+def kind_called(asked: str) -> Kind:
+    """The kind of a name; a layout may stand after it."""
+    name, _, layout = asked.partition(":")
     if name not in KINDS:
         raise ShoalError(
             f"there is no kind {name!r}{nearest_name(name, KINDS) or f'; there are {some(KINDS, 20)}'}"
         )
+    if layout and not KINDS[name].layouts:
+        raise ShoalError(f"the kind {name!r} has no layouts, so {asked!r} is none; leave {':' + layout!r} out")
     return KINDS[name]
 
 

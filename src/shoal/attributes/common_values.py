@@ -60,6 +60,13 @@ class CommonValues(ABC):
         column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(like.name)
         return column
 
+    def gapped(self, like: "nw.Series[Any]", labels: Int, gap: str | None) -> "nw.Series[Any] | None":
+        """The same with gaps where a label is below 0; None for values that `native` has for any dataframe.
+
+        `gap` is the text of a gap, where the column is text.
+        """
+        return None
+
     def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
         """The values in an Arrow type; what a file holds as text becomes numbers, where they fit."""
         if not keep_type:

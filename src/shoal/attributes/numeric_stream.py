@@ -45,7 +45,7 @@ class NumericKept(Kept):
     decimals: int = 0
     origin: int = 0
     step: int = 0  # the greatest common divisor of the whole units; 0 where all are 0
-    width: int = 0
+    filled: int = 0  # digits of codes with leading zeros
     spelling: tuple[str, str] = ("False", "True")
     highest: int = 0  # in units above the origin
     ends: tuple[float, float] | None = None  # lowest and highest, of floats as they are
@@ -66,7 +66,7 @@ class NumericKept(Kept):
         if not self.units:
             return Real(stored, self.held, self.ends)
         return Fixed(
-            self.origin, stored, self.step or 1, self.decimals, self.held, self.width, self.spelling, self.highest
+            self.origin, stored, self.step or 1, self.decimals, self.held, self.filled, self.spelling, self.highest
         )
 
     def attribute(self, stored: Stored) -> NumericAttribute:
@@ -308,12 +308,7 @@ class NumericGathering(Gathering):
             spelled = part.spelling if part.kind == "boolean" else self.spelling
             start = before if part.kind == "boolean" else 0
             first = next(text for text in spelled if text)
-            raise RowsError(
-                self.name,
-                f"text such as {first!r}",
-                np.arange(start, start + 1) + 1,
-                "turn it into numbers or leave it out of the quasi-identifiers",
-            )
+            raise numeric.beside_numbers(self.name, first, np.array([start + 1]))
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[NumericKept, Settle]:
         """Every number in one unit above the lowest one; floats as they are, unless all have so many decimals."""
@@ -328,7 +323,7 @@ class NumericGathering(Gathering):
             raise too_wide(self.name)
         kind, width, spelling = self._style()
         kept = NumericKept(
-            self.name, weight, held=kind, units=True, decimals=self.decimals, origin=low, width=width,
+            self.name, weight, held=kind, units=True, decimals=self.decimals, origin=low, filled=width,
             spelling=spelling, highest=high - low,
         )  # fmt: skip
         return kept, Shifts(self.shifts(kept))
