@@ -180,6 +180,12 @@ class Release(Figured):
         The longer it may take, the sharper; `progress` is called with the lower bound so far. What was proven last
         stands in the manifest, if it is written after that.
         """
+        near = [each.name for each in self.space.attributes if each.said().get("distances") == "approximate"]
+        if near:
+            warn(
+                f"the certificate speaks of the approximate distances that groups were formed by (columns "
+                f"{some(map(repr, near))}); more coordinates make them exact"
+            )
         proven = certify(self.space.points, self.partition, seconds, n_jobs=n_jobs, progress=progress)
         self._know(replaced(self.figures, certified(proven)))
         return proven
