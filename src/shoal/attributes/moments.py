@@ -89,7 +89,8 @@ class Form:
         """Moments in the type of the column."""
         if self.family == "date":
             return pa.array(ticks.astype(np.int32)).cast(pa.date32())
-        values = ticks * (tick // TICKS[self.unit])
+        unit = TICKS[self.unit]
+        values = ticks * (tick // unit) if tick >= unit else ticks // (unit // tick)
         if self.family == "timestamp":
             return pa.array(values).cast(pa.timestamp(self.unit, self.zone))
         if self.family == "duration":
@@ -103,7 +104,10 @@ A_DATE, A_TIME = Form.of_type("date", "D", None), Form.of_type("time", "ns", Non
 
 
 def offsets_of(ticks: Int, tick: int, zone: str | None) -> Int:
-    """How many seconds the clocks of a zone are before UTC at some points in time."""
+    """How many seconds the clocks of a zone are before UTC at some points in time.
+
+    Arrow knows no summer time after 2037; the points in time are right all the same.
+    """
     if zone is None:
         return np.zeros(len(ticks), np.int64)
     instants = pa.array(ticks).cast(pa.timestamp(_UNITS[tick], zone))
