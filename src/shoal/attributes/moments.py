@@ -337,9 +337,9 @@ def refuse_zones(name: str, values: list[Any], family: Family) -> None:
 
 
 def texts_in(column: Column) -> pa.ChunkedArray | None:
-    """The text of a column without spaces at its ends; None where it holds something else."""
+    """The text of a column; None where it holds something else."""
     if column.parts:
         return None
     if column.text is None and column.series.dtype != nw.String and not is_text(arrow_type(column.series)):
         return None
-    return pc.utf8_trim_whitespace(column.values())
+    return column.values()
