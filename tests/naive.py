@@ -1238,18 +1238,18 @@ def arc(a, b):
     return min((a - b) % NANOSECONDS_OF_A_DAY, (b - a) % NANOSECONDS_OF_A_DAY)
 
 
-def chord(a, b):
+def chord_of_times(a, b):
     """The distance of two times of day on a circle of 24 hours, in hours."""
     return 24 / math.pi * math.sin(math.pi * arc(a, b) / NANOSECONDS_OF_A_DAY)
 
 
-def mean_direction(times):
+def mean_time(times):
     """The time of day in the middle; where there is none, the one that minimises the squared distances in sum."""
     angles = [2 * math.pi * time / NANOSECONDS_OF_A_DAY for time in times]
     x, y = math.fsum(map(math.cos, angles)) / len(times), math.fsum(map(math.sin, angles)) / len(times)
     if math.hypot(x, y) >= 1e-9:
         return math.atan2(y, x) / (2 * math.pi) * NANOSECONDS_OF_A_DAY % NANOSECONDS_OF_A_DAY
-    sums = [math.fsum(chord(time, other) ** 2 for other in times) for time in times]
+    sums = [math.fsum(chord_of_times(time, other) ** 2 for other in times) for time in times]
     return next(time for time, found in zip(times, sums, strict=True) if found <= min(sums) * (1 + 1e-8))
 
 
@@ -1270,3 +1270,176 @@ def most_frequent(values):
     """The most frequent value, the lowest of several."""
     counts = Counter(values)
     return min(counts, key=lambda value: (-counts[value], value))
+
+
+def compacted(marks, shares, most, signs):
+    """Categories in so many coordinates: the marks that vary most keep their own, the others add their signs."""
+
+    def variance(mark):
+        mean = math.fsum(share * row[mark] for share, row in zip(shares, marks, strict=True))
+        return math.fsum(share * (row[mark] - mean) ** 2 for share, row in zip(shares, marks, strict=True))
+
+    places = range(len(marks[0]))
+    square = max(sum(share * row[mark] ** 2 for share, row in zip(shares, marks, strict=True)) for mark in places)
+    unit = max(*(variance(mark) for mark in places), square / 1e6) or 1.0
+    ranked = sorted(places, key=lambda mark: (-round(variance(mark) / unit, 9), mark))
+    own, others = sorted(ranked[: most // 2]), sorted(ranked[most // 2 :])
+    return [
+        [row[mark] for mark in own]
+        + [sum(row[mark] * signs[mark][axis] for mark in others) for axis in range(most - most // 2)]
+        for row in marks
+    ]
+
+
+def way_up(parents, node):
+    """A node and all above it, the root last; `parents` of the root is -1."""
+    way = [node]
+    while parents[way[-1]] >= 0:
+        way.append(parents[way[-1]])
+    return way
+
+
+def meeting(parents, a, b):
+    """The lowest node that is above both or is one of them."""
+    above = way_up(parents, b)
+    return next(node for node in way_up(parents, a) if node in above)
+
+
+def path_length(parents, lengths, a, b):
+    """The edges from each of two nodes up to where their ways meet."""
+    top = meeting(parents, a, b)
+    total = 0.0
+    for node in (a, b):
+        while node != top:
+            total += lengths[node]
+            node = parents[node]
+    return total
+
+
+def median_node(parents, lengths, records):
+    """Of all nodes the one with the least summed path length to the records, the highest of several."""
+    best = []
+    for node in range(len(parents)):
+        total = math.fsum(path_length(parents, lengths, node, record) for record in records)
+        best.append((round(total, 9), len(way_up(parents, node)), node))
+    return min(best)[2]
+
+
+def common_ancestor(parents, records):
+    """The lowest node that is above all records."""
+    return max(
+        (node for node in range(len(parents)) if all(node in way_up(parents, record) for record in records)),
+        key=lambda node: len(way_up(parents, node)),
+    )
+
+
+def mode_node(records, everybody):
+    """The most frequent record of a group; of several the most frequent of all, then the first."""
+    return min(set(records), key=lambda node: (-records.count(node), -everybody.count(node), node))
+
+
+def whole_percents(counts):
+    """Shares in whole percents that add up to 100: the largest remainders are rounded up, the first of equal ones."""
+    exact = [Fraction(100 * count, sum(counts)) for count in counts]
+    percents = [math.floor(share) for share in exact]
+    ranked = sorted(range(len(counts)), key=lambda i: (percents[i] - exact[i], i))
+    for i in ranked[: 100 - sum(percents)]:
+        percents[i] += 1
+    return percents
+
+
+def haversine(a, b):
+    """The great circle between two places (latitude, longitude), in radians."""
+    (north_a, east_a), (north_b, east_b) = [[math.radians(angle) for angle in place] for place in (a, b)]
+    half = math.sin((north_b - north_a) / 2) ** 2
+    half += math.cos(north_a) * math.cos(north_b) * math.sin((east_b - east_a) / 2) ** 2
+    return 2 * math.asin(math.sqrt(min(1.0, half)))
+
+
+def kilometres(a, b):
+    return 6371.0088 * haversine(a, b)
+
+
+def chord(a, b):
+    """The straight line between two places, through an earth of radius 1."""
+    return 2 * math.sin(haversine(a, b) / 2)
+
+
+def on_sphere(place):
+    """A place (latitude, longitude) as a point of the sphere of radius 1."""
+    north, east = map(math.radians, place)
+    return [math.cos(north) * math.cos(east), math.cos(north) * math.sin(east), math.sin(north)]
+
+
+def mean_direction(places):
+    """The place below the sum of the unit vectors; None where they cancel out."""
+    x, y, z = mean([on_sphere(place) for place in places])
+    if math.sqrt(x * x + y * y + z * z) < 1e-6:
+        return None
+    return math.degrees(math.atan2(z, math.sqrt(x * x + y * y))), math.degrees(math.atan2(y, x))
+
+
+def medoid(places):
+    """The place whose squared chords to all others have the least sum; the first of those that are as good."""
+    sums = [sum(chord(one, other) ** 2 for other in places) for one in places]
+    return next(place for place, total in zip(places, sums, strict=True) if total < min(sums) + 1e-9)
+
+
+def common_place(places):
+    """The mean direction of a group; the medoid where there is none."""
+    return mean_direction(places) or medoid(places)
+
+
+def place_loss(places, groups, released):
+    """Squared chords from all places to the common ones, and to that of all places."""
+    lost = sum(chord(places[i], released[g]) ** 2 for g, group in enumerate(groups) for i in group)
+    overall = mean_direction(places)
+    return lost, sum(1.0 if overall is None else chord(place, overall) ** 2 for place in places)
+
+
+def mdav_on_sphere(places, k):
+    """MDAV of places, where the distance between two is the chord of their great circle."""
+    vectors = [on_sphere(place) for place in places]
+    free, groups = set(range(len(places))), []
+
+    def around(seed):
+        others = sorted((i for i in free if i != seed), key=lambda i: (chord(places[i], places[seed]), i))
+        groups.append([seed, *others[: k - 1]])
+        free.difference_update(groups[-1])
+
+    while len(free) >= 2 * k:
+        first = farthest(vectors, free, mean([vectors[i] for i in sorted(free)]))
+        around(first)
+        around(max(sorted(free), key=lambda i: chord(places[i], places[first])))
+    if len(free) >= k:
+        groups.append(sorted(free))
+    else:
+        join_nearest(vectors, groups, free)
+    return groups
+
+
+def mass_of(values):
+    """The lowest or the highest number, whichever is more frequent."""
+    return max([min(values), max(values)], key=values.count)
+
+
+def semicontinuous(values):
+    """Numbers as points: the number and whether it is at the mass, each with a variance of one half."""
+    mass = mass_of(values)
+    others = [value for value in values if value != mass]
+    middle = math.fsum(others) / len(others)
+    numbers = [middle if value == mass else value for value in values]
+    return list(zip(halved(numbers), halved([value == mass for value in values]), strict=True))
+
+
+def halved(numbers):
+    """Centred numbers with a variance of one half."""
+    middle = math.fsum(numbers) / len(numbers)
+    variance = math.fsum((number - middle) ** 2 for number in numbers) / len(numbers)
+    return [(number - middle) / math.sqrt(2 * variance) for number in numbers]
+
+
+def semicontinuous_common(values, mass, aggregate="mean"):
+    """The mass where at least half of the values are there, else the mean or the median of the others."""
+    others = [Fraction(value) for value in values if value != mass]
+    return Fraction(mass) if 2 * len(others) <= len(values) else middle_value(others, aggregate)

@@ -64,3 +64,24 @@ def small_table(seed):
     elif kind == "one attribute":
         X = X[:, :1]
     return X, k
+
+
+@st.composite
+def earthly(draw, most=12):
+    """Places (latitude, longitude) of some kind, in units of 1e-7 degrees, some of them repeated."""
+    unit = draw(st.sampled_from([1, 10**4, 10**7]))  # a centimetre, some hundred metres, a degree
+    around = draw(st.sampled_from(["globe", "date line", "north pole", "south pole", "village"]))
+    north, east = {
+        "globe": (st.integers(-90 * 10**7 // unit, 90 * 10**7 // unit), st.integers(-(10**9), 10**9)),
+        "date line": (st.integers(-20, 20), st.integers(180 * 10**7 // unit - 9, 180 * 10**7 // unit + 9)),
+        "north pole": (st.integers(90 * 10**7 // unit - 9, 90 * 10**7 // unit), st.integers(0, 360)),
+        "south pole": (st.just(-90 * 10**7 // unit), st.integers(0, 5)),
+        "village": (st.integers(50, 60), st.integers(5, 15)),
+    }[around]
+    places = draw(st.lists(st.tuples(north, east), min_size=1, max_size=most))
+    if draw(st.booleans()):
+        places += [(-first, second + 180 * 10**7 // unit) for first, second in places]  # antipodes
+    if draw(st.booleans()):
+        places += draw(st.lists(st.sampled_from(places), max_size=most))
+    turn = 360 * 10**7
+    return [(first * unit, (second * unit + turn // 2) % turn - turn // 2) for first, second in places]

@@ -306,15 +306,18 @@ BAD = {
         "column 'age' is listed twice as a quasi-identifier",
     ),
     "two columns that are no numbers": (
-        "anonymize people.csv -k 2 -q diagnosis,age,name -o out.csv",
-        "turn it into numbers or leave it out of the quasi-identifiers; also quasi-identifier 'name' holds text",
+        "anonymize bad.csv -k 2 -q text,huge -o out.csv",
+        "say --kind text=nominal if these are categories; also quasi-identifier 'huge' holds infinity (row 2)",
     ),
     "no quasi-identifier": ("anonymize people.csv -k 2 -o out.csv", "no quasi-identifier"),
     "text": (
-        "anonymize people.csv -k 2 -q diagnosis -o out.csv",
+        "anonymize people.csv -k 2 -q diagnosis --kind diagnosis=numeric -o out.csv",
         "'diagnosis' holds text such as 'flu' (rows 1, 2, 3, 4, 5)",
     ),
-    "text in one row": ("anonymize bad.csv -k 2 -q text -o out.csv", "'text' holds text such as 'x' (row 2)"),
+    "text in one row": (
+        "anonymize bad.csv -k 2 -q text -o out.csv",
+        "'text' holds text such as 'x' beside numbers (row 2)",
+    ),
     "NaN": ("anonymize bad.csv -k 2 -q holes -o out.csv", "'holes' holds missing values (rows 1, 3)"),
     "an empty value": ("anonymize bad.csv -k 2 -q gap -o out.csv", "'gap' holds missing values (row 1)"),
     "infinity": ("anonymize bad.csv -k 2 -q huge -o out.csv", "'huge' holds infinity (row 2)"),

@@ -120,14 +120,18 @@ def test_k_1_is_warned_of():
         ({"k": 8}, r"k=8 is more than there are records \(7\)"),
         ({"k": None}, "k is missing"),
         ({"k": 3, "method": "mdva"}, "no method 'mdva'"),
-        ({"k": 3, "aggregate": "mode"}, "aggregate must be one of mean, median"),
+        ({"k": 3, "aggregate": "modes"}, r"aggregate must be one of mean, median, .*did you mean 'mode'\?"),
+        ({"k": 3, "aggregate": {"age": "set"}}, "'age' is numeric, which has no set; choose one of mean, median"),
         ({"k": 3, "quasi_identifiers": None}, "no quasi-identifier"),
         ({"k": 3, "exact": "no"}, "exact must be True or False"),
         ({"k": 3, "random_state": 1.5}, "random_state must be a whole number"),
         ({"k": 3, "attribute_weights": [1]}, "weights are given as a dictionary"),
         ({"k": 3, "attribute_weights": {1: 2}}, "weight for 1, which is no quasi-identifier"),
         ({"k": None, "method": MDAV(k="x")}, "k must be a whole number"),
-        ({"k": 3, "quasi_identifiers": ["age", "diagnosis"], "confidential": None}, "'diagnosis' holds text"),
+        (
+            {"k": 3, "quasi_identifiers": "diagnosis", "confidential": None, "kinds": {"diagnosis": "numeric"}},
+            "'diagnosis' holds text",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")

@@ -139,7 +139,7 @@ def test_a_column_name_that_is_a_formula_is_warned_of(tmp_path):
 
 
 def test_a_file_that_does_not_hold_what_was_promised_never_gets_its_name(release, tmp_path, monkeypatch):
-    monkeypatch.setattr(type(release), "_text", lambda self, name, dialect: [str(i) for i in range(7)])
+    monkeypatch.setattr(type(release), "_text", lambda self, name, common, dialect: [str(i) for i in range(7)])
     with pytest.raises(ShoalError, match="only 1-anonymous, not 3; it was not released"):
         release.write(tmp_path / "t.csv")
     assert list(tmp_path.iterdir()) == []

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 
 from samples import tables
+from shoal.attributes.gaps import CURE
 from shoal.errors import ShoalError
 from shoal.partition import Partition
 from shoal.space import Space
@@ -91,12 +92,12 @@ def test_points_are_finite_and_every_group_gets_one_value(sample):
 
 
 def test_every_quasi_identifier_that_cannot_be_one_is_named_with_its_reason():
-    table = pd.DataFrame({"a": [1.0, None], "b": ["x", "y"], "c": [1, 2], "d": [float("inf"), 1.0]})
+    table = pd.DataFrame({"a": [1.0, None], "b": ["x", "2"], "c": [1, 2], "d": [float("inf"), 1.0]})
     with pytest.raises(ShoalError) as caught:
         Space.of(Table.of(table, Roles.of(list("abcd"))))
     assert str(caught.value) == (
-        "quasi-identifier 'a' holds missing values (row 2); fill them in or take those records out; "
-        "also column 'b' holds text, not numbers (row 1: 'x'); turn it into numbers or leave it out of the "
-        "quasi-identifiers; "
+        f"quasi-identifier 'a' holds missing values (row 2); {CURE}; "
+        "also quasi-identifier 'b' holds text such as 'x' beside numbers (row 1); correct it, or name what means a "
+        "missing value (--gap-values b=...), or say --kind b=nominal if these are categories; "
         "also quasi-identifier 'd' holds infinity (row 1); take those records out or cap the values"
     )

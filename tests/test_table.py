@@ -15,7 +15,7 @@ import shoal
 import shoal.files
 from shoal.attributes.numbers import from_column
 from shoal.errors import ShoalError, ShoalWarning
-from shoal.table import Roles, Table, arrow_of
+from shoal.table import Column, Roles, Table, arrow_of
 
 ROLES = Roles.of(["age", "weight"], "diagnosis", "name")
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
@@ -324,3 +324,9 @@ def test_values_are_shown_as_the_file_has_them_and_as_text_where_arrow_has_no_ty
     assert Table.of(tmp_path / "a.csv", Roles.of("x")).shown(["code"])["code"].to_pylist() == ["01", "1"]
     odd = pd.DataFrame({"x": [1, 2, 3], "odd": [1, "a", None]})
     assert Table.of(odd, Roles.of("x")).shown(["x", "odd"])["odd"].to_pylist() == ["1", "a", None]
+
+
+def test_the_values_of_categories_are_what_they_stand_for():
+    for native in (pd.Series(["b", "a", "b"], dtype="category"), pl.Series(["b", "a", "b"], dtype=pl.Categorical)):
+        column = Column("x", nw.from_native(native, series_only=True))
+        assert column.values().to_pylist() == ["b", "a", "b"]

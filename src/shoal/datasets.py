@@ -1,4 +1,4 @@
-"""Example tables to try Shoal on: a clinic of invented patients, and eleven small companies."""
+"""Example tables to try Shoal on: a clinic of invented patients, its raw extract, and eleven small companies."""
 
 import numpy as np
 import pyarrow as pa
@@ -198,6 +198,54 @@ def diagnoses(rng: np.random.Generator, age: np.ndarray, bmi: np.ndarray) -> lis
     )
     drawn = np.argmax(odds + rng.gumbel(size=odds.shape), axis=0)
     return [_DIAGNOSES[choice] for choice in drawn]
+
+
+_JOBS = ("office", "care", "trade", "transport", "teaching", "farming", "building", "retired")
+_CHAPTERS = ("I10", "I21", "I48", "I50", "J18", "J44", "J45", "E11", "E66", "M16", "M54", "F32", "S72", "K35")
+
+
+def extract(n: int = 1200, seed: int = 2025) -> pa.Table:
+    """A raw extract of n invented stays in a clinic, as such tables are: text, dates, codes, marks and gaps.
+
+    Case number (identifier), date of birth as day.month.year, sex, postcode with leading zeros, occupation, pain
+    at admission (none to severe), weight in kg, time of admission, main diagnosis (an ICD code), and length of
+    the stay and costs (confidential). Missing values are empty, "?" or "NA"; a weight of -9 was not measured.
+    """
+    rng = np.random.default_rng(seed)
+    born = np.datetime64("1932-01-01") + rng.integers(0, 365 * 75, n).astype("timedelta64[D]")
+    age = (np.datetime64("2024-06-30") - born).astype(int) / 365.25
+    region = rng.choice(8, n, p=rng.dirichlet(np.full(8, 3.0)))
+    postcode = [f"{1000 + 97 * place + rng.integers(0, 30):05d}" for place in region]
+    sex = rng.choice(["f", "m"], n, p=[0.52, 0.48])
+    job = np.where(age > 66, _JOBS[-1], np.array(_JOBS)[(region + rng.integers(0, 3, n)) % 7])
+    old = (age - 55) / 20
+    pain = np.clip(np.rint(rng.normal(1.2 + 0.3 * old, 1.0)), 0, 3).astype(int)
+    weight = np.round(rng.normal(np.where(sex == "m", 83, 69), 12), 1)
+    day = np.datetime64("2024-01-01") + rng.integers(0, 366, n).astype("timedelta64[D]")
+    minute = np.clip(np.rint(rng.normal(11 * 60, 200, n)), 0, 1439).astype(int)
+    odds = rng.gumbel(size=(n, len(_CHAPTERS))) + np.outer(old, np.linspace(1.0, -1.0, len(_CHAPTERS)))
+    chapter = odds.argmax(axis=1)
+    days = np.rint(rng.gamma(2.0, 2.0 + np.clip(old, 0, None), n)).astype(int) + 1
+
+    def lacking(values: list[str], share: float, mark: str) -> list[str]:
+        gone = rng.random(n) < share
+        return [mark if gap else value for value, gap in zip(values, gone, strict=True)]
+
+    return pa.table(
+        {
+            "case_id": [f"C{number:06d}" for number in rng.permutation(10 * n)[:n]],
+            "born": lacking([d.item().strftime("%d.%m.%Y") for d in born], 0.03, ""),
+            "sex": lacking(sex.tolist(), 0.02, "?"),
+            "postcode": postcode,
+            "occupation": lacking(job.tolist(), 0.06, "NA"),
+            "pain": [("none", "mild", "moderate", "severe")[level] for level in pain],
+            "weight": lacking([f"{value:.1f}" for value in weight], 0.05, "-9"),
+            "admitted": [f"{d} {m // 60:02d}:{m % 60:02d}" for d, m in zip(day, minute, strict=True)],
+            "icd": [f"{_CHAPTERS[c]}.{rng.integers(0, 4)}" for c in chapter],
+            "days": days,
+            "costs": np.rint(rng.lognormal(6.5, 0.4, n) * days).astype(int),
+        }
+    )
 
 
 def sme() -> pa.Table:

@@ -19,7 +19,7 @@ from shoal.parameters import Names, Progress
 from shoal.progress import check_progress, shown_progress
 from shoal.release import Release
 from shoal.settings import Options, Settings, check_k
-from shoal.space import Space, digits_of, digits_said
+from shoal.space import Space, aggregate_of, digits_of, digits_said
 from shoal.table import Table
 
 
@@ -71,6 +71,7 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     space = Space.of(table, settings.scaling, settings.attribute_weights, wishes, model.k)
     for attribute in space.attributes:
         attribute.check_digits(settings.digits)
+        attribute.check_aggregate(aggregate_of(attribute, aggregate))
     left = left_by(table, model.k)
     heed(left, settings.strict)
     warn_of(space.constant, model.k, exact)

@@ -27,6 +27,7 @@ from shoal.files.spelling import number_pattern
 from shoal.files.target import write_texts
 from shoal.manifest import Manifest, output_of
 from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
+from shoal.measures.figures import wildcards
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
 from shoal.settings import Settings
@@ -153,6 +154,8 @@ class Release(Figured):
             sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
             output = output_of(target, sha256, verification.anonymity, dialect)
             figures = replaced(self.figures, verified(verification.k, self.partition.k, WRITTEN))
+            if verification.wildcard_k is not None:
+                figures = replaced(figures, wildcards(verification.wildcard_k))
             manifest = self.manifest | {"figures": by_name(figures), "output": output}
             whole = replace(self, figures=figures, manifest=manifest)
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)

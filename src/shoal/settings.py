@@ -162,7 +162,7 @@ class TaxonomyRule:
 
     def check(self, name: str, value: object) -> object:
         """The taxonomy, read."""
-        from shoal.attributes.taxonomy import Taxonomy, read_taxonomy
+        from shoal.attributes import Taxonomy, read_taxonomy
 
         if isinstance(value, Taxonomy):
             return value
@@ -510,10 +510,14 @@ class Settings:
 
     def wishes(self) -> "dict[tuple[str, ...], Wish]":
         """What was asked for each attribute, by the columns that it stands for, in their order."""
+        from shoal.attributes import places_in
+
         names = self.roles.quasi_identifiers
+        free = [name for name in names if name not in self.kinds and not any(name in pair for pair in self.places)]
+        pairs = [*self.places, *places_in(free)]
         found: dict[tuple[str, ...], Wish] = {}
         for name in names:
-            pair = next((pair for pair in self.places if name in pair), (name,))
+            pair: tuple[str, ...] = next((pair for pair in pairs if name in pair), (name,))
             if pair not in found:
                 found[pair] = self.wish(pair)
         return found
@@ -568,11 +572,11 @@ class Settings:
         """As a manifest holds them."""
         from shoal.catalogue import described
 
-        values = {name: each.packed(getattr(self, name)) for name, each in self.options().items()}
+        values = {name: as_json(each.packed(getattr(self, name))) for name, each in self.options().items()}
         return {
             "k": self.k,
             "method": described(self.method),
-            **{name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()},
+            **values,
             "roles": self.roles.as_dict(),
         }
 
@@ -600,6 +604,13 @@ class Settings:
         options = self.options().items()
         shown = ((each.label, each.show(getattr(self, name))) for name, each in options if each.label)
         return [(label, text) for label, text in shown if text]
+
+
+def as_json(value: Any) -> Any:
+    """A value as it comes back from JSON, which has lists and dictionaries only."""
+    if isinstance(value, Mapping):
+        return {name: as_json(part) for name, part in value.items()}
+    return [as_json(part) for part in value] if isinstance(value, tuple | list) else value
 
 
 def give_seed(model: "Microaggregator", seed: int | None) -> int | None:

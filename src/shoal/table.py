@@ -108,8 +108,8 @@ class Column:
         """What it holds, in Arrow: the text of a text file, else its values."""
         if self.text is not None:
             return self.text
-        held = plain(arrow_column(self.series))
-        return held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held])
+        held = arrow_column(self.series)
+        return plain(held if isinstance(held, pa.ChunkedArray) else pa.chunked_array([held]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,14 +189,21 @@ class Table:
             )
 
 
+def holds_categories(series: "nw.Series[Any]") -> bool:
+    """Whether a column is one of categories by its type."""
+    kind = arrow_type(series)
+    if kind is not None:
+        return bool(pa.types.is_dictionary(kind))
+    return hasattr(series.to_native(), "cat") and series.dtype in (nw.Categorical, nw.Enum)
+
+
 def has_unused_categories(series: "nw.Series[Any]") -> bool:
     """Whether a column of categories has some that none of its records has."""
     native = series.to_native()
     categories = getattr(getattr(native, "cat", None), "categories", None)
     if categories is not None:  # pandas: anything can be a category there, also what Arrow has no type for
         return bool(len(categories) > native.nunique())
-    kind = arrow_type(series)
-    if (series.dtype not in (nw.Categorical, nw.Enum)) if kind is None else not pa.types.is_dictionary(kind):
+    if not holds_categories(series):
         return False
     values = series.to_arrow()
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
@@ -274,6 +281,10 @@ def no_table(data: Any) -> ShoalError:
     return ShoalError(f"{called} is not a table; {cure}")
 
 
+NO_TYPE = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
+"""What is raised where Arrow has no type for what a column holds."""
+
+
 def is_counter(index: Any) -> bool:
     """Whether a pandas index only counts the records."""
     return type(index).__name__ == "RangeIndex"
@@ -294,7 +305,7 @@ def arrow_of(data: Any, to_look_at: bool = False) -> pa.Table:
     for name in frame.columns:
         try:
             columns[name] = arrow_column(frame[name])
-        except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError) as error:
+        except NO_TYPE as error:
             if not to_look_at:
                 raise ShoalError(
                     f"column {name!r} has no type that Parquet and Arrow files know "

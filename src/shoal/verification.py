@@ -15,7 +15,8 @@ from shoal.files.memory import DEFAULT, bytes_of, free_memory, size_in_memory
 from shoal.files.sidecar import written_dialect
 from shoal.files.source import reader_of
 from shoal.parameters import Names, names_of
-from shoal.privacy import Anonymity, check_names, count
+from shoal.privacy import Anonymity, check_names, count, k_anonymity
+from shoal.privacy.wildcards import wildcard_k
 from shoal.progress import quietly
 
 
@@ -26,6 +27,8 @@ class Verification:
     name: str
     columns: list[str]
     anonymity: Anonymity
+    wildcard_k: int | None = None
+    """The least number of records that fit a record where a gap fits everything; None where there are no gaps."""
 
     def __repr__(self) -> str:
         return f"Verification({self.name!r}, k={self.k}, records={self.n_records}, groups={self.n_groups})"
@@ -87,6 +90,9 @@ def verify_as(
     on_disk = str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > min(limit, free_memory())
     reader = reader_of(File.on_disk(Path(path), quietly) if on_disk else File.held(path), said, kind)
     check_names(quasi_identifiers, reader.columns)
-    batches = reader.batches(quasi_identifiers) if on_disk else [reader.whole(quasi_identifiers)]
-    counted = count(batches, quasi_identifiers, reader.file.size // 16)
-    return Verification(reader.file.name, list(reader.columns), counted)
+    if on_disk:
+        counted = count(reader.batches(quasi_identifiers), quasi_identifiers, reader.file.size // 16)
+        return Verification(reader.file.name, list(reader.columns), counted)
+    whole = reader.whole(quasi_identifiers)
+    counted = k_anonymity(whole, quasi_identifiers)
+    return Verification(reader.file.name, list(reader.columns), counted, wildcard_k(whole, quasi_identifiers))

@@ -16,11 +16,13 @@ from shoal.attributes import (
     Kept,
     Kind,
     Profile,
+    Wish,
     kept_from,
     kind_of,
     register,
 )
-from shoal.table import Column, Roles, Table
+from shoal.attributes.base import KEPT
+from shoal.table import Roles, Table
 
 TOWNS = ["Aix", "Brest", "Caen", "Dax"]
 
@@ -67,6 +69,9 @@ class Town(Attribute):
         return float((self.codes != common.codes[labels]).sum()), float(
             ((spread - spread.mean(axis=0)) ** 2).sum()
         )
+
+    def placed(self, common):
+        return np.eye(len(self.names))[common.codes] / np.sqrt(2)
 
     def profile(self, common, labels):
         return Profile(self.name, self.codes.astype(float), common.floats()[labels], self.names)
@@ -133,12 +138,7 @@ class TownKind(Kind):
     def takes(self, column):
         return set(values_of(column)) <= set(TOWNS)
 
-    def attribute(self, column, scaling, weight):
-        gathering = TownGathering(column.name)
-        codes = gathering.add(column, 0)
-        return Town(column.name, weight, tuple(gathering.seen), codes)
-
-    def gathering(self, name):
+    def gathering(self, name, wish):
         return TownGathering(name)
 
 
@@ -147,6 +147,7 @@ def towns():
     """The kind, taken away again."""
     yield register(TownKind())
     del KINDS["town"]
+    del KEPT["town"]
 
 
 @pytest.fixture
@@ -204,10 +205,17 @@ def test_what_a_stream_keeps_comes_back_from_json():
     assert (again.name, again.weight, list(again.names)) == ("town", 2.0, ["Aix", "Caen"])
 
 
-def test_a_column_of_text_that_no_kind_takes_is_an_error_that_names_it(table):
+def test_a_kind_that_is_asked_for_has_the_column_whatever_the_others_say(towns, table):
+    column = Table.of(table, Roles.of(["age", "town"])).column("town")
+    assert kind_of(column, Wish(kind="nominal")) is KINDS["nominal"]
+    assert kind_of(column, Wish()) is towns
+    with pytest.raises(shoal.ShoalError, match=r"there is no kind 'nominel'; did you mean 'nominal'\?"):
+        kind_of(column, Wish(kind="nominel"))
+
+
+def test_a_kind_that_is_asked_for_and_cannot_read_the_column_is_an_error_that_names_it(table):
     with pytest.raises(shoal.ShoalError, match="column 'town' holds text"):
-        shoal.anonymize(table, 3, ["age", "town"], "ill")
-    assert kind_of(Column("town", Table.of(table, Roles.of("age")).frame["town"])) is KINDS["numeric"]
+        shoal.anonymize(table, 3, ["age", "town"], "ill", kinds={"town": "numeric"})
 
 
 @pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")

@@ -62,7 +62,7 @@ def flat(groups):
 
 def attribute(native, scaling="zscore"):
     column = Column("x", nw.from_native(native, series_only=True))
-    made = KINDS["time"].attribute(column, scaling, 1.0, Wish())
+    made = KINDS["time-of-day"].attribute(column, scaling, 1.0, Wish())
     assert isinstance(made, ClockAttribute)
     return made
 
@@ -86,7 +86,7 @@ def test_ten_minutes_before_and_after_midnight_are_twenty_minutes_apart():
 def test_distances_are_chords(times):
     points = on_circle(np.array(times))
     for a, b in combinations(range(len(times)), 2):
-        assert hypot(*(points[a] - points[b])) == pytest.approx(naive.chord(times[a], times[b]), abs=1e-12)
+        assert hypot(*(points[a] - points[b])) == pytest.approx(naive.chord_of_times(times[a], times[b]), abs=1e-12)
 
 
 def near(a, b, within):
@@ -100,7 +100,7 @@ def test_the_mean_is_the_mean_direction_or_a_member_where_there_is_none(case):
     for group, value in zip(groups, found, strict=True):
         x, y = (fsum(part) / len(group) for part in (on_circle(np.array(group)) / RADIUS).T)
         if not 1e-10 < hypot(x, y) < 1e-8:  # at the border either is right
-            assert near(value, naive.mean_direction(group), 1 + 1e-2 / max(hypot(x, y), 1e-9))
+            assert near(value, naive.mean_time(group), 1 + 1e-2 / max(hypot(x, y), 1e-9))
 
 
 def test_opposite_times_have_the_value_of_the_first_record():
@@ -135,8 +135,8 @@ def test_times_are_rounded_to_what_their_spread_justifies(case, aggregate):
     made = of_times(flat(groups))
     order, starts = laid_out(groups)
     used = made.digits_used(None, total_of([made.squares(order, starts, aggregate)]), len(order), k)
-    middle = naive.mean_direction if aggregate == "mean" else naive.median_time
-    chords = [naive.chord(value, middle(group)) * HOUR for group in groups for value in group]
+    middle = naive.mean_time if aggregate == "mean" else naive.median_time
+    chords = [naive.chord_of_times(value, middle(group)) * HOUR for group in groups for value in group]
     squares = Fraction(fsum(chord**2 for chord in chords))
     finest = min(HOUR, naive.finest_unit(flat(groups).tolist()))
     wanted = {
@@ -166,11 +166,11 @@ def test_the_loss_is_that_of_squared_chords(case):
         assert (lost, overall) == (0.0, 0.0)
         return
     expected = fsum(
-        naive.chord(a, b) ** 2 for a, b in zip(times.tolist(), common.ticks[labels].tolist(), strict=True)
+        naive.chord_of_times(a, b) ** 2 for a, b in zip(times.tolist(), common.ticks[labels].tolist(), strict=True)
     )
     assert lost == pytest.approx(expected, rel=1e-9, abs=1e-9)
-    middle = naive.mean_direction(times.tolist())
-    assert overall == pytest.approx(fsum(naive.chord(a, middle) ** 2 for a in times.tolist()), rel=1e-6, abs=1e-9)
+    middle = naive.mean_time(times.tolist())
+    assert overall == pytest.approx(fsum(naive.chord_of_times(a, middle) ** 2 for a in times.tolist()), rel=1e-6, abs=1e-9)
     whole = gathered(times).kept(1.0, lambda: iter([times]))[0].scaled("none", lambda: iter([times]), True)
     assert whole.sst == pytest.approx(overall, rel=1e-6, abs=1e-9)
 
@@ -186,7 +186,7 @@ def gathered(times):
 @given(st.lists(st.integers(0, 86_399), min_size=2, max_size=12))
 def test_the_longest_chord_is_that_of_all_pairs(seconds):
     times = [second * 10**9 for second in seconds]
-    expected = max(naive.chord(a, b) for a, b in combinations(times, 2))
+    expected = max(naive.chord_of_times(a, b) for a, b in combinations(times, 2))
     assert longest_chord([np.array(times)]) == pytest.approx(expected, abs=1e-12)
     parts = [np.array(times[:1]), np.array(times[1:])]
     assert longest_chord(parts) == longest_chord([np.array(times)])
@@ -260,7 +260,7 @@ def test_times_keep_their_type(native):
     column = common.column(nw.from_native(native, series_only=True), np.array([0, 0]), False)
     assert column.dtype == nw.from_native(native, series_only=True).dtype
     assert str(column.to_list()[0]) in ("10:00:00", "10:00")
-    assert made.kind == "time"
+    assert made.kind == "time-of-day"
 
 
 @pytest.mark.parametrize("aggregate", ["set", "share", "ancestor"])

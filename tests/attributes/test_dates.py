@@ -38,7 +38,7 @@ def kinds_in(data):
     return [kind_of(made.column(name)).name for name in QUASI]
 
 
-EXPECTED = ["date", "timestamp", "timestamp", "time", "duration"]
+EXPECTED = ["date", "timestamp", "timestamp", "time-of-day", "duration"]
 
 
 def test_types_have_their_kinds_in_every_dataframe(people):

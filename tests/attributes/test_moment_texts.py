@@ -36,10 +36,10 @@ def back(reader, *values):
         (["2024-01-31 13:45", "2024-01-31"], "timestamp"),
         (["2024-01-31T13:45:10.123+01:00"], "timestamp"),
         (["31/01/2024 9:45"], "timestamp"),
-        (["13:45", "9:45:10"], "time"),
+        (["13:45", "9:45:10"], "time-of-day"),
         (["PT5M", "-P1D"], "duration"),
         (["1 days 02:03:04"], "duration"),
-        (["26:15:00"], "time"),
+        (["26:15:00"], "time-of-day"),
         (["20240131"], None),
         (["31/01/24"], None),
         (["P", "PT"], None),
@@ -51,7 +51,7 @@ def back(reader, *values):
 )
 def test_a_column_looks_like_one_family_at_most(values, family):
     column = pa.chunked_array([pa.array(values, pa.string())])
-    assert [each for each in ("date", "timestamp", "time", "duration") if looks_like(column, each)] == (
+    assert [each for each in ("date", "timestamp", "time-of-day", "duration") if looks_like(column, each)] == (
         [family] if family else []
     )
 
@@ -74,8 +74,8 @@ def test_a_column_looks_like_one_family_at_most(values, family):
         ("timestamp", ["2024-01-31 13:45:10.123456789+01:00"]),
         ("timestamp", ["31/01/2024 9:45:10 -0530"]),
         ("timestamp", ["2024-01-31 13:45:10+02"]),
-        ("time", ["13:45", "00:00"]),
-        ("time", ["9:45:10.5", "13:45:10.0"]),
+        ("time-of-day", ["13:45", "00:00"]),
+        ("time-of-day", ["9:45:10.5", "13:45:10.0"]),
         ("duration", ["P1DT2H3M4S", "P3D", "-PT4S"]),
         ("duration", ["PT26H15M", "PT0.5S", "PT1M"]),
         ("duration", ["1 days 02:03:04", "-1 days +23:59:59"]),
@@ -148,7 +148,7 @@ def test_days_and_months_in_both_orders_are_an_error_that_names_rows():
         ("date", ["31/04/2024"], "impossible dates"),
         ("timestamp", ["2023-01-01 24:00"], "impossible points in time such as '2023-01-01 24:00'"),
         ("timestamp", ["2023-01-01 12:00+25:00"], "impossible points in time"),
-        ("time", ["12:00", "26:15:00"], r"impossible times of day such as '26:15:00' \(row 2\).*kind duration"),
+        ("time-of-day", ["12:00", "26:15:00"], r"impossible times of day such as '26:15:00' \(row 2\).*kind duration"),
         (
             "duration",
             ["P1Y"],
@@ -159,7 +159,7 @@ def test_days_and_months_in_both_orders_are_an_error_that_names_rows():
         ("date", ["31/01/24"], "years have two digits and may be of two centuries.*date:%d/%m/%y"),
         ("date", ["x"], r"text such as 'x' \(row 1\)"),
         ("duration", ["26:15"], r"text such as '26:15' \(row 1\)"),
-        ("time", ["noon"], r"text such as 'noon' \(row 1\); write all times of day in one way"),
+        ("time-of-day", ["noon"], r"text such as 'noon' \(row 1\); write all times of day in one way"),
         (
             "timestamp",
             ["2023-01-01 12:00", "2023-01-01 12:00Z"],
@@ -214,6 +214,6 @@ def test_parts_are_read_in_units_of_their_own():
 
 def test_each_family_has_its_reader():
     made = [
-        type(texts_reader("x", family, again, None, False)) for family in ("date", "timestamp", "time", "duration")
+        type(texts_reader("x", family, again, None, False)) for family in ("date", "timestamp", "time-of-day", "duration")
     ]
     assert made == [CalendarTexts, CalendarTexts, ClockTexts, LengthTexts]

@@ -25,12 +25,12 @@ LENGTHS = [timedelta(days=-3, seconds=7), timedelta(0), timedelta(days=40_000)]
 
 def columns_of(family):
     """The same moments in every dataframe and every type that there is for them."""
-    values = {"date": DATES, "timestamp": STAMPS, "zoned": ZONED, "time": TIMES, "duration": LENGTHS}[family]
+    values = {"date": DATES, "timestamp": STAMPS, "zoned": ZONED, "time-of-day": TIMES, "duration": LENGTHS}[family]
     types = {
         "date": [pa.date32(), pa.date64()],
         "timestamp": [pa.timestamp(unit) for unit in TICKS],
         "zoned": [pa.timestamp(unit, "Europe/Berlin") for unit in TICKS],
-        "time": [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")],
+        "time-of-day": [pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns")],
         "duration": [pa.duration(unit) for unit in TICKS],
     }[family]
     for kind in types:
@@ -50,7 +50,7 @@ def column(native):
     return Column("x", nw.from_native(native, series_only=True))
 
 
-@pytest.mark.parametrize("family", ["date", "timestamp", "zoned", "time", "duration"])
+@pytest.mark.parametrize("family", ["date", "timestamp", "zoned", "time-of-day", "duration"])
 def test_moments_come_back_in_the_type_that_they_came_in(family):
     for native in columns_of(family):
         read, form = read_typed(column(native))
@@ -68,7 +68,7 @@ def test_moments_come_back_in_the_type_that_they_came_in(family):
                 assert made.to_list() == native.to_list()[::-1]
 
 
-@pytest.mark.parametrize("family", ["date", "timestamp", "zoned", "time", "duration"])
+@pytest.mark.parametrize("family", ["date", "timestamp", "zoned", "time-of-day", "duration"])
 def test_a_label_below_zero_is_a_gap(family):
     for native in columns_of(family):
         read, form = read_typed(column(native))

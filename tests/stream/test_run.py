@@ -779,7 +779,7 @@ def test_what_is_not_k_anonymous_as_written_is_never_released(tmp_path, monkeypa
     real = shoal.stream.writing.texts_of
     monkeypatch.setattr(
         "shoal.stream.writing.texts_of",
-        lambda column, codes, sign: [f"{text}{number}" for number, text in enumerate(real(column, codes, sign))],
+        lambda *given: [f"{text}{number}" for number, text in enumerate(real(*given))],
     )
     with pytest.raises(ShoalError, match="only 1-anonymous"):
         anonymize_file(path, output, k=3, blocks=2, **ROLES)

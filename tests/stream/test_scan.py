@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.attributes import Wish
 from shoal.attributes.numbers import from_column
 from shoal.attributes.numeric_stream import NumericKept, quartiles
 from shoal.errors import ShoalError
@@ -30,10 +31,11 @@ def parts_of_three(monkeypatch):
     monkeypatch.setattr("shoal.stream.spill.rows_of", lambda m: 4)
 
 
-def scanned(folder, path, names, target="csv"):
+def scanned(folder, path, names, target="csv", wish=Wish()):
     said = Said(header=True) if path.suffix == ".csv" else Said()
-    found = scan(look(path, said, nothing), Roles.of(names), FORMATS[target], folder / "scan", nothing)
-    columns = settle(found, dict.fromkeys(names, 1.0), folder / "scan", folder / "numbers", nothing)
+    wishes = {(name,): wish for name in names}
+    found = scan(look(path, said, nothing), Roles.of(names), wishes, FORMATS[target], folder / "scan", nothing)
+    columns = settle(found, [1.0] * len(names), folder / "scan", folder / "numbers", nothing)
     return found, columns, whole(folder / "numbers", [f"q{number}" for number in range(len(names))])
 
 
@@ -105,9 +107,9 @@ def test_the_same_for_columns_with_types(tmp_path, parts_of_three, values):
     [
         (["1", "2", "3", "4", "", "6"], r"holds missing values \(row 5\)"),
         (["1", "2", "3", "4", "inf", "6"], r"holds infinity \(row 5\)"),
-        (["1", "2", "3", "4", "x", "6"], r"holds text such as 'x' \(row 5\)"),
-        (["true", "false", "true", "4", "5", "6"], r"holds text such as 'false' \(row 1\)"),
-        (["1", "2", "3", "true", "true", "true"], r"holds text such as 'true' \(row 4\)"),
+        (["1", "2", "3", "4", "x", "6"], r"holds text such as 'x' beside numbers \(row 5\)"),
+        (["true", "false", "true", "4", "5", "6"], r"holds text such as 'false' beside numbers \(row 1\)"),
+        (["1", "2", "3", "true", "true", "true"], r"holds text such as 'true' beside numbers \(row 4\)"),
         (["1", "2", "3", "4", "1" * 200, "6"], r"more than 150 digits \(row 5\)"),
         (["1", "2", "3", "4", "1" * 25, "6"], "more digits than 18"),
         (["1", "2", "3", "1" * 25, "1" * 25, "1" * 25], "more digits than 18"),
@@ -122,9 +124,8 @@ def test_what_is_no_number_is_an_error_that_names_column_and_row(tmp_path, parts
 
 def test_every_column_that_cannot_be_a_quasi_identifier_is_named(tmp_path, parts_of_three):
     (tmp_path / "in.csv").write_text("x,y,z\n1,1,1\n2,2,2\n3,3,3\n4,a,4\n,5,5\n")
-    with pytest.raises(
-        ShoalError, match=r"^quasi-identifier 'x' .* \(row 5\); fill .*; also quasi-identifier 'y' .*'a' \(row 4\)"
-    ):
+    said = r"^quasi-identifier 'x' .* \(row 5\); say .*; also quasi-identifier 'y' .*'a' beside numbers \(row 4\)"
+    with pytest.raises(ShoalError, match=said):
         scanned(tmp_path, tmp_path / "in.csv", ["x", "y", "z"])
 
 

@@ -28,7 +28,7 @@ def test_work_is_remembered(tmp_path):
         work.begin({"k": 3}, 5, source(tmp_path))
         work.save(stage="scanned", blocks=2, columns=[column.as_dict()])
         (work.folder / "numbers").write_text("")
-        work.finish(1, Done(3, 1, 3, 3, [(0.5, -2)], {}), work.folder / "numbers")
+        work.finish(1, Done(3, 1, 3, 3, [(0.5, -2)], 1.0, 4.0, [0.0], {}), work.folder / "numbers")
         work.finish(0, Lost([0.5], [1.5]), work.folder / "numbers")
     again = Work(tmp_path / "out.csv")
     assert again.reached("scanned")

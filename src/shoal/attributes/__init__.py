@@ -25,6 +25,7 @@ from shoal.attributes.base import (
     register,
 )
 from shoal.attributes.clock import TimeOfDay
+from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.dates import Date, Duration, Timestamp
 from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
@@ -33,16 +34,24 @@ from shoal.attributes.nominal import Boolean, Nominal
 from shoal.attributes.numeric import Numeric, profile_of
 from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
+from shoal.attributes.place import Place
+from shoal.attributes.place_names import places_in
+from shoal.attributes.semicontinuous import SemiContinuous, looks_semicontinuous
+from shoal.attributes.taxonomy import Taxonomy
+from shoal.attributes.taxonomy_files import read_taxonomy
 
 for _kind in (
     Numeric(),
     Nominal(),
     Boolean(),
     Ordinal(),
+    Code(),
+    Place(),
     Date(),
     Timestamp(),
     TimeOfDay(),
     Duration(),
+    SemiContinuous(),
 ):  # those that come later are asked first
     register(_kind)
 
@@ -60,6 +69,7 @@ __all__ = [
     "Profile",
     "Squares",
     "Stored",
+    "Taxonomy",
     "Wish",
     "Wishes",
     "apart",
@@ -70,8 +80,11 @@ __all__ = [
     "kept_from",
     "kind_called",
     "kind_of",
+    "looks_semicontinuous",
     "numbers_in",
+    "places_in",
     "profile_of",
+    "read_taxonomy",
     "register",
     "whole_where_it_can",
 ]

@@ -65,14 +65,16 @@ Wishes = Mapping[tuple[str, ...], Wish]
 class Profile:
     """What a report shows of a column, before and after: a number for each record, to be drawn as a histogram.
 
-    `levels` are the words for these numbers where they only count the categories, which are then drawn as bars;
-    `unit` says what the numbers count where they are not those of the table.
+    `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
+    `notes` are what else is to be said of the column: a label and a text each. `unit` says what the numbers count
+    where they are not those of the table.
     """
 
     name: str
     before: Float
     after: Float
     levels: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
     unit: str = ""
 
 
@@ -118,6 +120,14 @@ class Attribute(ABC):
     @abstractmethod
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """What a report shows."""
+
+    def check_aggregate(self, aggregate: Aggregate) -> None:
+        """Raise an error if its records cannot have such a common value; it is tried with the first one."""
+        self.common_values(np.zeros(1, np.int64), np.array([0, 1]), aggregate, False, None)
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """What else a report says of it: a label and a text each."""
+        return ()
 
     def check_digits(self, asked: Digits) -> None:
         """Raise an error if the digits that were asked for cannot be had; most kinds have none."""
@@ -166,6 +176,10 @@ class Gathering(ABC):
     @abstractmethod
     def finish(self) -> None:
         """All parts are there. An error if the whole is not what its parts seemed; `AgainError` as in `add`."""
+
+    def different(self) -> Column | None:
+        """The different values as a column, where they tell the kind of the whole; None where its parts do."""
+        return None
 
     @abstractmethod
     def kept(self, weight: float, chunks: Chunks) -> "tuple[Kept, Settle]":

@@ -1,12 +1,11 @@
 """Many categories in few coordinates: exactly where they fit, else nearly.
 
-A category has a few marks: itself, and in a taxonomy its ancestors too. Each mark is a coordinate of its own,
-and the squared distance between two categories is the sum of the squared marks that only one of them has. With
-ten thousand marks there are too many coordinates. Then the marks that vary most keep theirs. All others share
-some coordinates: each of them points in a direction of its own there, drawn by a fixed rule. Such directions are
-nearly orthogonal, so the squared distances between categories stay nearly what they were (Achlioptas,
-Database-friendly random projections, 2003): those in d shared coordinates differ by a share of about sqrt(2 /
-d).
+A category has a few marks: itself, and in a taxonomy its ancestors too. Each mark is a coordinate of its own. The
+squared distance between two categories is the sum of the squared marks that only one of them has. Ten thousand
+marks are too many coordinates. Then the marks that vary most keep theirs, and all others share some coordinates:
+each of them has a direction of its own there, drawn by a fixed rule. Such directions are nearly orthogonal, so the
+squared distances between categories stay nearly what they were (Achlioptas, Database-friendly random projections,
+2003). In d shared coordinates they are off by a share of about sqrt(2 / d).
 """
 
 from typing import Any
@@ -51,8 +50,9 @@ def compacted(incidence: Any, shares: Float, most: int) -> tuple[Float, bool]:
 
 def directions(places: Int, d: int) -> Float:
     """For each place a vector of length 1 whose d entries have all the same size; it depends on nothing else."""
-    count = places.astype(np.uint64)[:, None] * np.uint64(d) + np.arange(d, dtype=np.uint64)
-    return np.where(scrambled(count) >> np.uint64(63), 1.0, -1.0) / np.sqrt(d)
+    count = (places[:, None] * d + np.arange(d)).astype(np.uint64)
+    entry = 1.0 / np.sqrt(d)
+    return np.asarray(np.where(scrambled(count) >> np.uint64(63), entry, -entry))
 
 
 def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

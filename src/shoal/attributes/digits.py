@@ -92,11 +92,16 @@ def digits_used(
     """
     wanted = digits_asked(name, numbers, asked)
     allowed = digits_justified(numbers, squares, records, k)
+    warn_of_more(name, wanted, allowed)
+    if wanted is None and allowed is None and isinstance(numbers, Fixed):
+        return {}
+    return {name: allowed if wanted is None else wanted}
+
+
+def warn_of_more(name: str, wanted: int | None, allowed: int | None) -> None:
+    """Warn of digits that were asked for beyond those of the rule."""
     if wanted is not None and allowed is not None and wanted > allowed:
         warn(
             f"column {name!r} is rounded to {wanted} digits, more than the spread inside its groups justifies "
             f"({allowed}); somebody who knows all other members of a group can compute the last one more closely"
         )
-    if wanted is None and allowed is None and isinstance(numbers, Fixed):
-        return {}
-    return {name: allowed if wanted is None else wanted}

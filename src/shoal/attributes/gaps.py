@@ -35,6 +35,7 @@ from shoal.attributes.base import (
     Gathering,
     Int,
     Kept,
+    Kind,
     Profile,
     Settle,
     Squares,
@@ -53,7 +54,7 @@ from shoal.attributes.numbers import RowsError
 from shoal.errors import ShoalError
 from shoal.files.spelling import MISSING
 from shoal.parameters import Aggregate, GapPolicy, Scaling
-from shoal.table import Column, is_text
+from shoal.table import NO_TYPE, Column, is_text
 
 Mask = NDArray[np.bool_]
 
@@ -73,8 +74,8 @@ def gaps_in(column: Column, wish: Wish) -> Mask:
         return np.asarray(np.logical_or.reduce([gaps_in(part, wish) for part in column.parts]), bool)
     try:
         values = column.values()
-    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
-        return np.asarray(column.series.is_null().to_numpy(), dtype=bool)  # objects that Arrow has no type for
+    except NO_TYPE:
+        return np.asarray(column.series.is_null().to_numpy(), dtype=bool)
     missing = np.asarray(pc.is_null(values, nan_is_null=pa.types.is_floating(values.type)).to_numpy(), bool)
     if is_text(values.type):
         texts = pc.utf8_trim_whitespace(values)
@@ -156,6 +157,7 @@ class ColumnGathering(Gathering):
         self._inner = fresh() if fresh else None
         self._floats = floats
         self.records = self.gaps = 0
+        self._missing: list[tuple[int, NDArray[np.uint8]]] = []  # of each part: its records, and a bit for each
         self.written: Counter[str] = Counter()
         self._imputed: str | None = None
 
@@ -169,36 +171,49 @@ class ColumnGathering(Gathering):
         missing = gaps_in(column, self.wish)
         if missing.any() and self.wish.gaps == "error":
             raise missing_error(self.name, missing, before)
+        present = self.records - self.gaps
         self.records += len(column)
         self.gaps += int(missing.sum())
+        self._missing.append((len(column), np.packbits(missing)))
         self.written += written_gaps(column, missing)
         kind = np.dtype(np.float64 if self._floats else np.int64)
         if missing.all():
             return np.full(len(column), gap_of(kind))
-        stored = self._add(column.where(~missing) if missing.any() else column, missing, before)
+        stored = self._add(column.where(~missing) if missing.any() else column, present)
         if self.gaps and stored.dtype != kind and not self._floats:
             raise self._again(floats=True)
         whole = np.full(len(column), gap_of(stored.dtype), stored.dtype)
         whole[~missing] = stored
         return whole
 
-    def _add(self, present: Column, missing: Mask, before: int) -> Stored:
-        """What is kept of the values. What the kind of the first records does not take may be of another kind."""
+    def _add(self, present: Column, before: int) -> Stored:
+        """What is kept of the values, which so many came before.
+
+        What the kind of the first ones does not take may be of another kind.
+        """
         if self._inner is None:
             self._inner = kind_of(present, self.wish).gathering(self.name, self.wish)
         try:
-            return self._inner.add(present, 0 if missing.any() else before)
+            return self._inner.add(present, before)
         except AgainError as again:
             raise self._again(again.fresh) from None
         except ShoalError as error:
             kind = kind_of(present, self.wish)
-            if kind.name != self._inner.kind and self.wish.kind is None:
-                tried = self._tried | {self._inner.kind}
-                kind = kind_called("nominal") if kind.name in tried else kind
-                raise self._again(partial(kind.gathering, self.name, self.wish), tried) from None
-            if isinstance(error, RowsError) and missing.any():
-                raise error.among(np.flatnonzero(~missing) + before) from None
-            raise
+            if self.wish.kind is not None or self._inner.kind in (kind.name, "nominal"):
+                raise self._placed(error) from None
+            raise self._as(kind_called("nominal") if kind.name in self._tried else kind) from None
+
+    def _placed(self, error: ShoalError) -> ShoalError:
+        """An error about rows, which were counted without gaps."""
+        if not isinstance(error, RowsError) or not self.gaps:
+            return error
+        parts = [np.unpackbits(bits, count=records) for records, bits in self._missing]
+        return error.among(np.flatnonzero(np.concatenate(parts) == 0))
+
+    def _as(self, kind: Kind) -> AgainError:
+        """The same from the first record on, as another kind."""
+        assert self._inner is not None
+        return self._again(partial(kind.gathering, self.name, self.wish), self._tried | {self._inner.kind})
 
     def _again(
         self,
@@ -211,12 +226,19 @@ class ColumnGathering(Gathering):
         return AgainError(partial(ColumnGathering, self.name, self.wish, fresh, tried, floats or self._floats))
 
     def finish(self) -> None:
-        """All parts are there."""
-        if self._inner is not None:
-            try:
-                self._inner.finish()
-            except AgainError as again:
-                raise self._again(again.fresh) from None
+        """All parts are there: together they may be of another kind than the first ones were."""
+        if self._inner is None:
+            return
+        if self.wish.kind is None and (different := self._inner.different()) is not None:
+            kind = kind_of(different, self.wish)
+            if kind.name not in (self._inner.kind, *self._tried):
+                raise self._as(kind)
+        try:
+            self._inner.finish()
+        except AgainError as again:
+            raise self._again(again.fresh) from None
+        except ShoalError as error:
+            raise self._placed(error) from None
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:
         """As the kind of the values has it; with gaps where there are some."""
@@ -562,18 +584,37 @@ class GapAttribute(Attribute):
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """That of the values; gaps are not drawn among numbers, and are one more of categories."""
-        before, after = np.full(len(self.stored), np.nan), common.floats()[labels]
-        levels: tuple[str, ...] = ()
-        unit = ""
-        if (inner := self._inner(~self.lacking)) is not None:
-            there = int((~self.lacking).sum())
-            whole = inner.common_values(np.arange(there), np.array([0, there]), "mean", False, None)
-            shown = inner.profile(whole, np.zeros(there, np.int64))
-            before[~self.lacking], levels, unit = shown.before, shown.levels, shown.unit
+        assert isinstance(common, GapValues)
+        before, after = np.full((2, len(self.stored)), np.nan)
+        name, levels = self.name, tuple[str, ...]()
+        unit, there = "", ~self.lacking
+        if (inner := self._inner(there)) is not None:
+            n = int(there.sum())
+            whole = inner.common_values(np.arange(n), np.array([0, n]), "mean", False, None)
+            shown = inner.profile(whole, np.zeros(n, np.int64))
+            before[there], name, levels, unit = shown.before, shown.name, shown.levels, shown.unit
+            which = common.which[labels]
+            if common.inner is not None and self.kept.inner is not None:
+                valued = which >= 0
+                any_of_them = self.kept.inner.attribute(np.repeat(self.stored[there][:1], valued.sum()))
+                after[valued] = any_of_them.profile(common.inner, which[valued]).after
         if levels:
             before, after = (np.where(np.isnan(part), len(levels), part) for part in (before, after))
             levels = (*levels, "(missing)")
-        return Profile(self.name, before, after, levels, unit)
+        return Profile(name, before, after, levels, self.notes(common, labels), unit)
+
+    def notes(self, common: CommonValues, labels: Int) -> tuple[tuple[str, str], ...]:
+        """Of the values that are released as values."""
+        assert isinstance(common, GapValues)
+        which = common.which[labels]
+        both = (which >= 0) & ~self.lacking
+        inner = self._inner(both)
+        return () if inner is None or common.inner is None else inner.notes(common.inner, which[both])
+
+    def check_aggregate(self, aggregate: Aggregate) -> None:
+        """Of the values."""
+        if (inner := self._inner(~self.lacking)) is not None:
+            inner.check_aggregate(aggregate)
 
     def check_digits(self, asked: Digits) -> None:
         """Of the values."""

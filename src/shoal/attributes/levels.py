@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.attributes.base import Stored
 from shoal.errors import ShoalError
 from shoal.files.spelling import INFINITE, number_pattern
-from shoal.table import Column, is_text
+from shoal.table import NO_TYPE, Column, is_text
 
 Int = NDArray[np.int64]
 
@@ -23,17 +24,17 @@ class Levels:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.from_file = False
+        self._from_file, self._signs = False, (".", "")
         self._places: dict[Level, int] = {}
         self.counts: list[int] = []
         self.first: list[int] = []
 
     def add(self, column: Column, before: int) -> Stored:
         """The numbers of some more values, in the order in which they came up first."""
-        self.from_file = column.text is not None
+        self._from_file, self._signs = column.text is not None, column.signs
         try:
             held = pc.dictionary_encode(column.values()).combine_chunks()
-        except pa.ArrowException:
+        except NO_TYPE:
             raise no_categories(self.name, column) from None
         if isinstance(held, pa.ChunkedArray):
             held = held.chunk(0)
@@ -59,6 +60,15 @@ class Levels:
     def values(self) -> list[Level]:
         """The different values, in the order in which they came up first."""
         return list(self._places)
+
+    def column(self) -> Column | None:
+        """The different values as a column, where they are texts."""
+        values = self.values
+        if not all(isinstance(value, str) for value in values):
+            return None
+        texts = pa.chunked_array([pa.array(values, pa.string())])
+        series = nw.from_native(texts, series_only=True).alias(self.name)
+        return Column(self.name, series, texts if self._from_file else None, self._signs)
 
     def ranked(self) -> tuple[list[Level], list[int], Int]:
         """The values from the most frequent on, ties by their text; how often each occurs; the new numbers."""
@@ -94,7 +104,7 @@ def text_like(column: Column) -> bool:
         return True
     try:
         return bool(is_text(column.values().type))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
+    except NO_TYPE:
         return False
 
 

@@ -21,7 +21,6 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse
 
 from shoal.attributes.base import (
     Attribute,
@@ -52,10 +51,10 @@ from shoal.attributes.levels import (
     numeric_among,
     spelled,
 )
-from shoal.attributes.numbers import RowsError
+from shoal.attributes.numbers import beside_numbers
 from shoal.errors import ShoalError
 from shoal.parameters import Aggregate, Scaling
-from shoal.table import Column
+from shoal.table import Column, holds_categories
 
 MOST_BARS = 20
 """Categories that a report draws; the others are drawn as one."""
@@ -148,6 +147,8 @@ def level_table(counts: tuple[int, ...], most: int) -> Float:
         return np.arange(n, dtype=np.float64)[:, None]
     if n <= most:
         return np.eye(n) / sqrt(2)
+    import scipy.sparse  # a look at a table does not need it
+
     shares = np.array(counts) / sum(counts)
     return compacted(scipy.sparse.identity(n, format="csr") / sqrt(2), shares, most)[0]
 
@@ -254,17 +255,36 @@ class NominalGathering(Gathering):
     def __init__(self, name: str, wish: Wish) -> None:
         self.name, self.wish = name, wish
         self.levels = Levels(name)
-        self.signs = (".", "")
+        self._said = wish.kind is not None
+        self._numbers = False
+        self._texts: list[int] = []
 
     def add(self, column: Column, before: int) -> Stored:
         """The numbers of the categories so far."""
-        self.signs = column.signs
-        return self.levels.add(column, before)
+        known = len(self.levels.counts)
+        stored = self.levels.add(column, before)
+        self._said = self._said or holds_categories(column.series)
+        if not self._said and len(self.levels.counts) > known:
+            self._refuse_mixture(self.levels.values, known, column.signs)
+        return stored
+
+    def _refuse_mixture(self, values: list[Level], known: int, signs: tuple[str, str]) -> None:
+        """Numbers beside other text may be a column of numbers with mistakes in it, unless it was said."""
+        new = pa.array([str(value).strip() for value in values[known:]], pa.string())
+        numeric = numeric_among(new, signs)
+        self._numbers = self._numbers or bool(numeric.any())
+        self._texts += (np.flatnonzero(~numeric) + known).tolist()
+        if self._numbers and self._texts:
+            rows = [self.levels.first[place] for place in self._texts]
+            first = values[self._texts[int(np.argmin(rows))]]
+            raise beside_numbers(self.name, str(first), np.sort(rows) + 1)
 
     def finish(self) -> None:
-        """Numbers beside other text may be a column of numbers with mistakes in it, unless it was said."""
-        if self.wish.kind is None:
-            refuse_mixture(self.name, self.levels, self.signs)
+        """Any number of categories will do."""
+
+    def different(self) -> Column | None:
+        """The categories, unless it was said that they are some."""
+        return None if self._said else self.levels.column()
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:
         """The categories from the most frequent on."""
@@ -273,34 +293,16 @@ class NominalGathering(Gathering):
         return made, lambda stored, _: numbers[stored]
 
 
-def refuse_mixture(name: str, levels: Levels, signs: tuple[str, str]) -> None:
-    """Texts some of which are numbers."""
-    values = levels.values
-    if not all(isinstance(value, str) for value in values):
-        return
-    numeric = numeric_among(pa.array([str(value).strip() for value in values], pa.string()), signs)
-    if not numeric.any() or numeric.all():
-        return
-    odd = np.flatnonzero(~numeric)
-    first = min(odd.tolist(), key=lambda place: levels.first[place])
-    rows = np.sort(np.array([levels.first[place] for place in odd])) + 1
-    raise RowsError(
-        name,
-        f"text such as {values[first]!r} beside numbers",
-        rows,
-        f"correct it, or name what means a missing value (--gap-values {name}=...), or say --kind {name}=nominal "
-        "if these are categories",
-    )
-
-
 class Nominal(Kind):
-    """Columns of text that are neither numbers nor anything else that is known."""
+    """Columns of categories by their type, and of text that is neither numbers nor anything else that is known."""
 
     name = "nominal"
     kept = NominalKept
 
     def takes(self, column: Column) -> bool:
-        """Text that is not numbers, nor true and false."""
+        """Categories; text that is not numbers, nor true and false."""
+        if column.text is None and holds_categories(column.series):
+            return True
         numeric = is_numeric_text(column)
         if numeric is None or numeric.all():
             return False

@@ -313,15 +313,15 @@ def refuse_type(name: str, series: "nw.Series[Any]") -> None:
         )
     if dtype in (nw.Categorical, nw.Enum):
         raise ShoalError(
-            f"column {name!r} holds categories, which cannot be a quasi-identifier yet; "
-            "turn it into numbers or leave it out of the quasi-identifiers"
+            f"column {name!r} holds categories, not numbers; turn them into text, which has categories too, "
+            "or into plain numbers first"
         )
     if dtype == nw.String:
         shown = ((row, text) for row, text in enumerate(series.to_list(), 1) if isinstance(text, str))
         row, text = next(shown, (1, ""))
         raise ShoalError(
-            f"column {name!r} holds text, not numbers (row {row}: {text!r}); "
-            "turn it into numbers or leave it out of the quasi-identifiers"
+            f"column {name!r} holds text, not numbers (row {row}: {text!r}); turn it into numbers, "
+            f"or say --kind {name}=nominal (kinds={{{name!r}: 'nominal'}}) if these are categories"
         )
     if not dtype.is_numeric() and dtype not in (nw.Boolean, nw.Object):
         called = arrow_type(series) or getattr(series.to_native(), "dtype", dtype)
@@ -525,6 +525,17 @@ class RowsError(ShoalError):
         """The same error in a table where the records of this one have these places, from 0 on."""
         name, what, rows, cure = self.parts
         return RowsError(name, what, places[rows - 1] + 1, cure)
+
+
+def beside_numbers(name: str, text: str, rows: Int) -> RowsError:
+    """Texts among numbers: mistakes, missing values or categories, which only the owner of the table knows."""
+    return RowsError(
+        name,
+        f"text such as {text!r} beside numbers",
+        rows,
+        f"correct it, or name what means a missing value (--gap-values {name}=...), or say --kind {name}=nominal "
+        "if these are categories",
+    )
 
 
 def rows_error(name: str, what: str, where: NDArray[np.bool_], cure: str) -> RowsError:

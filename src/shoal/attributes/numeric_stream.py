@@ -308,12 +308,7 @@ class NumericGathering(Gathering):
             spelled = part.spelling if part.kind == "boolean" else self.spelling
             start = before if part.kind == "boolean" else 0
             first = next(text for text in spelled if text)
-            raise RowsError(
-                self.name,
-                f"text such as {first!r}",
-                np.arange(start, start + 1) + 1,
-                "turn it into numbers or leave it out of the quasi-identifiers",
-            )
+            raise numeric.beside_numbers(self.name, first, np.array([start + 1]))
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[NumericKept, Settle]:
         """Every number in one unit above the lowest one; floats as they are, unless all have so many decimals."""

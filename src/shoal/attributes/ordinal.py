@@ -239,6 +239,10 @@ class OrdinalGathering(Gathering):
         there = {places[spelled(value).strip()]: value for value in values}
         self._order = tuple(there.get(place, level) for place, level in enumerate(order))
 
+    def different(self) -> Column | None:
+        """The categories, unless their order came with the column."""
+        return None if self._ordered else self.levels.column()
+
     def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:
         """The categories in their order, also those that no record has."""
         ranks = {level: rank for rank, level in enumerate(self._order)}

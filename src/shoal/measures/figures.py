@@ -160,6 +160,14 @@ def verified(k: int, asked: int, where: str) -> Figure:
     )  # fmt: skip
 
 
+def wildcards(k: int) -> Figure:
+    """The k that was counted with a gap as a wildcard."""
+    return Figure(
+        "wildcard_k", k, "records", "", "records that fit a person if a missing value fits everything",
+        f"with a missing value as a wildcard: k = {k}", "groups", "public",
+    )  # fmt: skip
+
+
 class Figured:
     """Whatever has figures."""
 

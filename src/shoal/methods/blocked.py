@@ -30,6 +30,7 @@ from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, OneOf, Rule, Whole
 from shoal.search.exchanges import Exchanges, halved
+from shoal.search.scattered import gathered
 from shoal.steps.projections import first_component, zscore_sum
 from shoal.wrapper import MethodRule, Wrapper
 
@@ -116,6 +117,8 @@ class Blocked(Wrapper):
             self.blocks_[block] = number
         stages = 2 if self.sweeps else 1
         labels = self._by_block(X, blocks, staged(progress, 0, stages))
+        if self.sweeps and len(blocks) > 1:
+            labels = gathered(X, labels, self.k)
         self.history_: list[float] = []
         try:
             for better, error in Exchanges(self.k, self.n_jobs).rounds(

@@ -26,11 +26,27 @@ def statistics(column: Profile) -> list[tuple[str, str, str]]:
         "lowest": np.min,
         "highest": np.max,
     }
+    before, after = known(column.before), known(column.after)
+    if not len(before) or not len(after):
+        return []
     with np.errstate(over="ignore"):  # the largest doubles have no standard deviation
         return [
-            (label, number(float(function(column.before))), number(float(function(column.after))))
+            (label, number(float(function(before))), number(float(function(after))))
             for label, function in functions.items()
         ]
+
+
+def shares(column: Profile) -> list[tuple[str, str, str]]:
+    """The shares of categories, before and after."""
+    n = len(column.levels)
+    counts = [np.bincount(part.astype(np.int64), minlength=n) for part in (column.before, column.after)]
+    before, after = (100 * part / part.sum() for part in counts)
+    return [(level, f"{a:.2f} %", f"{b:.2f} %") for level, a, b in zip(column.levels, before, after, strict=True)]
+
+
+def known(values: Float) -> Float:
+    """Numbers without gaps."""
+    return values[~np.isnan(values)]
 
 
 def render(release: "Release") -> str:
@@ -41,7 +57,7 @@ def render(release: "Release") -> str:
     losses = list(release.loss.attributes)
     if len(losses) > MOST_PLOTS:
         losses = sorted(losses, key=lambda part: -part.percent)[:MOST_PLOTS]
-    return template("report/page.html", number=number, statistics=statistics).render(
+    return template("report/page.html", number=number, statistics=statistics, shares=shares).render(
         manifest=release.manifest,
         roles=release.original.roles,
         constant=release.space.constant,
@@ -49,6 +65,10 @@ def render(release: "Release") -> str:
         left=[figure for figure in release.figures if figure.topic == "risk" and "columns" in figure.details],
         attributes=attributes,
         measured=[column for column in attributes if not column.levels],
+        counted=[column for column in attributes if column.levels],
+        kinds=release.manifest["attributes"],
+        gaps=[figure.sentence for figure in release.figures if figure.name.startswith("gaps_")],
+        noted=[column for column in attributes if column.notes],
         drawn=drawn,
         settings=settings_of(release),
         spectrum_plot=spectrum_plot(release.manifest["method"]),
@@ -75,16 +95,30 @@ def confidential_columns(release: "Release") -> list[Profile]:
 
 def varying_columns(columns: list[Profile]) -> list[Profile]:
     """Those that have a correlation with others."""
-    return [column for column in columns if not column.levels and column.before.min() < column.before.max()]
+    numbers = [column for column in columns if not column.levels and len(known(column.before))]
+    return [column for column in numbers if known(column.before).min() < known(column.before).max()]
 
 
 def correlation_matrices(columns: list[Profile]) -> tuple[Float, Float]:
     """Correlations before and after; 0 with a column that a release made constant."""
-    scales = [np.abs(column.before).max() for column in columns]  # so that no square overflows
+    scales = [np.abs(known(column.before)).max() for column in columns]  # so that no square overflows
+    before = correlated([column.before / scale for column, scale in zip(columns, scales, strict=True)])
+    after = correlated([column.after / scale for column, scale in zip(columns, scales, strict=True)])
+    return before, after
+
+
+def correlated(columns: list[Float]) -> Float:
+    """The correlations of columns, each pair on the records that lack neither."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        before = np.corrcoef([column.before / scale for column, scale in zip(columns, scales, strict=True)])
-        after = np.corrcoef([column.after / scale for column, scale in zip(columns, scales, strict=True)])
-    return np.nan_to_num(before), np.nan_to_num(after)
+        if not any(np.isnan(column).any() for column in columns):
+            return np.nan_to_num(np.corrcoef(columns))
+        found = np.eye(len(columns))
+        for i, one in enumerate(columns):
+            for j, other in enumerate(columns[:i]):
+                both = ~np.isnan(one) & ~np.isnan(other)
+                value = np.corrcoef(one[both], other[both])[0, 1] if both.sum() > 1 else 0.0
+                found[i, j] = found[j, i] = np.nan_to_num(value)
+        return found
 
 
 def correlation_plot(columns: list[Profile]) -> str | None:

@@ -32,6 +32,7 @@ _STYLE: Any = {
 }
 _MOST_BARS = 40
 _MOST_NUMBERS = 9
+_MOST_WORDS = 4  # categories whose names stand side by side
 _WIDEST = 1e300
 
 
@@ -113,10 +114,15 @@ def distributions(columns: Sequence[Profile]) -> str:
 
 def distribution(axes: Axes, column: Profile) -> None:
     """One attribute: filled before, a line after; a bar for each category where it has categories."""
-    original, released = column.before, column.after
+    original, released = (part[~np.isnan(part)] for part in (column.before, column.after))
     if column.levels:
         edges = (np.arange(len(column.levels) + 1) - 0.5).tolist()
-        axes.set_xticks(range(len(column.levels)), [shortened(level, 12) for level in column.levels])
+        many = len(column.levels) > _MOST_WORDS
+        shown = [shortened(level, 12) for level in column.levels]
+        axes.set_xticks(range(len(shown)), shown, rotation=90 if many else 0, fontsize=6 if many else 8)
+    elif not len(original) or not len(released):
+        edges = []
+        axes.set_xlabel("no values")
     elif np.abs(original).max() < _WIDEST:
         edges = bin_edges(original, released).tolist()
     else:

@@ -38,7 +38,7 @@ from shoal.privacy import Anonymity, Buckets, count
 from shoal.progress import check_progress, shown_progress
 from shoal.release import WRITTEN, card_of, other_records, refuse_small
 from shoal.settings import FileOptions, Settings, check_k
-from shoal.space import checked_weights, digits_of, digits_said, weight_of
+from shoal.space import aggregate_of, checked_weights, digits_of, digits_said, weight_of
 from shoal.stream.blocks import cut
 from shoal.stream.groups import Done, Lost, group, read_together, release
 from shoal.stream.memory import blocks_for, size_in_blocks
@@ -329,7 +329,9 @@ class Stream:
         gaps = [each.facts for each in found.gatherings if each.gaps]
         refuse_patterns(gaps, blocks)
         for column in columns:
-            column.bare().check_digits(self.settings.digits)
+            one = column.attribute(np.zeros(1, column.dtype))
+            one.check_digits(self.settings.digits)
+            one.check_aggregate(aggregate_of(one, self.settings.aggregate))
         raw.unlink()
         give_back()
         with opened(numbers) as file:

@@ -82,8 +82,7 @@ def scan_once(
     finally:
         if writer is not None:
             writer.__exit__()
-    for gathering in gatherings:
-        gathering.finish()
+    for_each(names, gatherings, lambda gathering: gathering.finish())
     read = [each for each in gatherings if isinstance(each, ColumnGathering)]
     return Scan(done, read, {name: found.type for name, found in types.items()}, bool(returns))
 

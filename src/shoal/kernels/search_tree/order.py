@@ -18,22 +18,29 @@ def column_ranges(rows: Array, records: Array, low: Array, high: Array, mean: Ar
     mean[:] = 0.0
     for i in records:
         for j in range(rows.shape[1]):
-            low[j] = min(low[j], rows[i, j])
-            high[j] = max(high[j], rows[i, j])
-            mean[j] += rows[i, j] / records.size
+            value = rows[i, j]
+            if value < low[j]:
+                low[j] = value
+            if value > high[j]:
+                high[j] = value
+            mean[j] += value  # no overflow: values are checked before, see LARGEST in partition.py
+    mean /= max(1, records.size)
 
 
 @kernel
 def largest_norm(rows: Array, records: Array, centre: Array, spread: float) -> float:
     """The largest distance from the centre, in units of the spread."""
     largest = 0.0
+    # One division instead of one for each value; where its inverse overflows, a power of two does as well.
+    factor = 1.0 / spread if spread > 1e-300 else 2.0**600
     for i in records:
         norm2 = 0.0
         for j in range(rows.shape[1]):
-            value = (rows[i, j] - centre[j]) / spread
+            value = (rows[i, j] - centre[j]) * factor
             norm2 += value * value
-        largest = max(largest, norm2)
-    return np.sqrt(largest)
+        if norm2 > largest:
+            largest = norm2
+    return np.sqrt(largest) / (factor * spread)
 
 
 def principal_frame(rows: Array, records: Array) -> tuple[Array, float, Array]:

@@ -1,0 +1,67 @@
+"""The other reading of gaps: a missing value fits every value.
+
+k is promised with a gap as a value that somebody can see. Whoever takes a gap for "could be anything" finds more
+records that fit a person: those that agree wherever neither has a gap. This counts them, for the record that the
+fewest fit.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.files.spelling import MISSING
+from shoal.privacy.k_anonymity import distinct, grouped
+
+Int = NDArray[np.int64]
+
+MOST_PATTERNS = 256
+"""With more patterns of gaps there are too many pairs of them to compare."""
+
+
+def wildcard_k(table: pa.Table, quasi_identifiers: Sequence[str], gaps: Sequence[str] = ()) -> int | None:
+    """The least number of records that fit a record, where a gap fits everything.
+
+    None where there are no gaps, or where they have too many patterns. `gaps` are texts that mean a gap beside
+    those that are known, in small letters.
+    """
+    columns = [numbered(name, table[name], [*MISSING, *gaps]) for name in dict.fromkeys(quasi_identifiers)]
+    codes = np.column_stack(columns)
+    if not (codes < 0).any():
+        return None
+    groups = grouped([column + 1 for column in columns])
+    _, first, sizes = np.unique(groups, return_index=True, return_counts=True)
+    return fewest(codes[first], sizes)
+
+
+def numbered(name: str, column: pa.ChunkedArray, gaps: Sequence[str]) -> Int:
+    """The number of each record's value, -1 for a gap."""
+    found = distinct(name, column)
+    missing = np.array(found.values.is_null().to_pylist(), dtype=bool)
+    if pa.types.is_string(found.values.type) or pa.types.is_large_string(found.values.type):
+        texts = pc.utf8_lower(pc.utf8_trim_whitespace(found.values))
+        named = pc.is_in(texts, value_set=pa.array(gaps, texts.type))
+        missing |= np.array(named.to_pylist(), dtype=bool)
+    return np.where(missing[found.codes], -1, found.codes)
+
+
+def fewest(codes: Int, sizes: Int) -> int | None:
+    """The same of different combinations of values, each of which so many records have."""
+    patterns, which = np.unique(codes < 0, axis=0, return_inverse=True)
+    if len(patterns) > MOST_PATTERNS:
+        return None
+    members = [np.flatnonzero(which.reshape(-1) == number) for number in range(len(patterns))]
+    fits = np.zeros(len(codes), np.int64)
+    for mine, ours in enumerate(members):
+        for other, theirs in enumerate(members):
+            both = np.flatnonzero(~patterns[mine] & ~patterns[other])
+            if not len(both):
+                fits[ours] += sizes[theirs].sum()
+                continue
+            rows = np.concatenate([ours, theirs])
+            keys = grouped([codes[rows, column] for column in both])
+            counts = np.bincount(keys[len(ours) :], sizes[theirs], minlength=int(keys.max()) + 1)
+            fits[ours] += counts[keys[: len(ours)]].astype(np.int64)
+    return int(fits.min())

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from shoal import MDAV, Blocked
+from shoal.partition import sse_of
+from shoal.search.scattered import gathered
+
+
+def clusters(sizes, apart=1000.0, seed=0):
+    """Records in clusters that are far from each other."""
+    rng = np.random.default_rng(seed)
+    return np.vstack([rng.normal(size=(size, 2)) + apart * place for place, size in enumerate(sizes)])
+
+
+def test_a_group_of_records_of_two_clusters_is_dissolved():
+    X = clusters([63, 62])
+    labels = MDAV(k=5).fit(X).labels_.copy()
+    one, other = labels[0], labels[100]
+    labels[labels == other] = one  # a group that spans both clusters
+    labels = np.unique(labels, return_inverse=True)[1]
+    new = gathered(X, labels, 5)
+    sides = [set((np.flatnonzero(new == group) < 63).tolist()) for group in range(new.max() + 1)]
+    assert all(len(side) == 1 for side in sides)
+    assert np.bincount(new).min() >= 5
+    assert sse_of(X, new) < sse_of(X, labels)
+
+
+def test_groups_that_are_near_together_stay_as_they_are():
+    X = np.random.default_rng(1).normal(size=(200, 3))
+    labels = MDAV(k=4).fit(X).labels_
+    assert gathered(X, labels, 4) is labels
+
+
+def test_no_group_gets_more_than_twice_k_less_one():
+    X = clusters([52, 53, 51], seed=3)
+    labels = np.arange(len(X)) % 30  # every group spans all clusters
+    new = gathered(X, labels, 5)
+    assert np.bincount(new).max() <= max(9, np.bincount(labels).max())
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_leave_no_group_of_two_clusters(n_jobs):
+    X = clusters([333, 334, 333], seed=2)
+    labels = Blocked(MDAV(k=5), max_size=250, n_jobs=n_jobs).fit(X).labels_
+    cluster = np.repeat([0, 1, 2], [333, 334, 333])
+    assert all(len(set(cluster[labels == group])) == 1 for group in range(labels.max() + 1))
