@@ -192,7 +192,7 @@ def test_inspect_suggests_a_command_that_works(folder, run):
     assert run(suggested)[0] == 0
     (folder / "text.csv").write_text("a,b\nx,y\nx,z\n")
     status, out, _ = run("inspect text.csv --header")
-    assert (status, "No column can be a quasi-identifier yet" in out) == (0, True)
+    assert (status, "No column is suggested as a quasi-identifier" in out) == (0, True)
 
 
 def test_the_command_that_inspect_prints_leaves_no_column_without_a_role(folder, run):
@@ -202,24 +202,57 @@ def test_the_command_that_inspect_prints_leaves_no_column_without_a_role(folder,
     assert (status, err) == (0, "")
     command = out.splitlines()[-1].strip()
     assert command == (
-        "shoal anonymize odd.txt --decimal , --memory 600MB -k 5 -q age,dose -c class "
-        "-i 'the city,\"the, job\"' -o safe.csv --report safe.html"
+        "shoal anonymize odd.txt --decimal , --memory 600MB -k 5 -q 'age,the city,\"the, job\",dose' -c class "
+        "-o safe.csv --report safe.html"
     )
     status, out, err = run(command.removeprefix("shoal ").replace(" --memory 600MB", "") + " --strict")
     assert status == 0, err
-    assert (folder / "safe.csv").read_text().splitlines()[0] == "age;one;class;dose"
+    assert (folder / "safe.csv").read_text().splitlines()[0] == "age;the city;the, job;one;class;dose"
+
+
+def test_the_command_that_inspect_prints_says_what_is_needed_about_columns(folder, run):
+    rows = [
+        f"{20 + i % 40},{('f', 'm', '?', 'f')[i % 4]},{(11, 12, 21)[i % 3]},{-9 if i % 9 == 0 else 60 + i % 30},"
+        f"{('1', '2', '2b')[i % 3]},{'no answer' if i % 5 == 0 else i % 7}"
+        for i in range(90)
+    ]
+    (folder / "odd.csv").write_text('age,sex,region,weight,"plot, no. 1",children\n' + "\n".join(rows))
+    _, out, _ = run("inspect odd.csv")
+    *_, why, _, command = out.splitlines()
+    assert "missing" in out
+    assert "22 (?)" in out
+    assert why.startswith("--gaps blank: fewer than 5 records have some patterns of gaps")
+    assert command.strip() == (
+        "shoal anonymize odd.csv -k 5 -q 'age,sex,region,weight,\"plot, no. 1\",children' --kind region=nominal "
+        "--kind 'plot, no. 1=nominal' --gap-values weight=-9 --gap-values 'children=no answer' --gaps blank "
+        "-o safe.csv --report safe.html"
+    )
+    status, _, err = run(command.strip().removeprefix("shoal ") + " --strict")
+    assert (status, err) == (0, "")
+    found = json.loads(run("inspect odd.csv --json")[1])
+    assert found["options"]["kinds"] == {"region": "nominal", "plot, no. 1": "nominal"}
+    assert [column["kind"] for column in found["columns"]][-2:] == ["mixed", "mixed"]
+    assert found["columns"][1]["gaps"] == {"?": 22}
+
+
+def test_the_command_for_a_large_file_does_not_keep_patterns_of_gaps_apart(folder, run, monkeypatch):
+    (folder / "t.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'fm?'[i % 3]}\n" for i in range(60)))
+    assert run("inspect t.csv")[1].splitlines()[-1].count("--gaps pattern") == 1
+    monkeypatch.setattr("shoal.cli.is_streamed", lambda *_: True)
+    *_, why, _, command = run("inspect t.csv")[1].splitlines()
+    assert why == "--gaps value: a gap is a value of its own, because a large file is grouped in several blocks."
+    assert "--gaps value" in command
 
 
 def test_adult_by_the_command_that_inspect_prints_is_released_strictly(shared, folder, run):
     out = run(f"inspect {shared / 'data' / 'adult.csv.gz'}")[1]
     command = shlex.split(out.splitlines()[-1])
     given = dict(pairwise(command))
-    assert given["-q"] == "age,fnlwgt,education-num,capital-gain,capital-loss,hours-per-week"
-    assert given["-c"] == "income"
-    assert given["-i"].split(",") == [
-        *("workclass", "education", "marital-status", "occupation"),
-        *("relationship", "race", "sex", "native-country"),
+    assert given["-q"].split(",") == [
+        *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
+        *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
     ]
+    assert (given["-c"], given["--gaps"]) == ("income", "pattern")
     status, _, err = run(f"{shlex.join(command[1:]).replace(' --report safe.html', '')} --strict --method mdav")
     assert status == 0, err
     assert "'capital-gain' holds 99999 in 244 records" in err
