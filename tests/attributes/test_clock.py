@@ -86,7 +86,9 @@ def test_ten_minutes_before_and_after_midnight_are_twenty_minutes_apart():
 def test_distances_are_chords(times):
     points = on_circle(np.array(times))
     for a, b in combinations(range(len(times)), 2):
-        assert hypot(*(points[a] - points[b])) == pytest.approx(naive.chord_of_times(times[a], times[b]), abs=1e-12)
+        assert hypot(*(points[a] - points[b])) == pytest.approx(
+            naive.chord_of_times(times[a], times[b]), abs=1e-12
+        )
 
 
 def near(a, b, within):
@@ -170,7 +172,9 @@ def test_the_loss_is_that_of_squared_chords(case):
     )
     assert lost == pytest.approx(expected, rel=1e-9, abs=1e-9)
     middle = naive.mean_time(times.tolist())
-    assert overall == pytest.approx(fsum(naive.chord_of_times(a, middle) ** 2 for a in times.tolist()), rel=1e-6, abs=1e-9)
+    assert overall == pytest.approx(
+        fsum(naive.chord_of_times(a, middle) ** 2 for a in times.tolist()), rel=1e-6, abs=1e-9
+    )
     whole = gathered(times).kept(1.0, lambda: iter([times]))[0].scaled("none", lambda: iter([times]), True)
     assert whole.sst == pytest.approx(overall, rel=1e-6, abs=1e-9)
 

@@ -165,7 +165,11 @@ def test_the_layout_is_that_of_the_wish():
             "holds points in time, not dates; say the kind timestamp",
         ),
         ("timestamp", column(pa.array([date(2024, 1, 1)])), "holds dates, not points in time; say the kind date"),
-        ("time-of-day", column(pa.array([1.5])), "of type Float64 cannot be read as times of day; leave the kind out"),
+        (
+            "time-of-day",
+            column(pa.array([1.5])),
+            "of type Float64 cannot be read as times of day; leave the kind out",
+        ),
         (
             "date",
             column(pd.Series(["2024-01-01"], dtype="category")),

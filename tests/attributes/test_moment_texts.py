@@ -148,7 +148,11 @@ def test_days_and_months_in_both_orders_are_an_error_that_names_rows():
         ("date", ["31/04/2024"], "impossible dates"),
         ("timestamp", ["2023-01-01 24:00"], "impossible points in time such as '2023-01-01 24:00'"),
         ("timestamp", ["2023-01-01 12:00+25:00"], "impossible points in time"),
-        ("time-of-day", ["12:00", "26:15:00"], r"impossible times of day such as '26:15:00' \(row 2\).*kind duration"),
+        (
+            "time-of-day",
+            ["12:00", "26:15:00"],
+            r"impossible times of day such as '26:15:00' \(row 2\).*kind duration",
+        ),
         (
             "duration",
             ["P1Y"],
@@ -214,6 +218,7 @@ def test_parts_are_read_in_units_of_their_own():
 
 def test_each_family_has_its_reader():
     made = [
-        type(texts_reader("x", family, again, None, False)) for family in ("date", "timestamp", "time-of-day", "duration")
+        type(texts_reader("x", family, again, None, False))
+        for family in ("date", "timestamp", "time-of-day", "duration")
     ]
     assert made == [CalendarTexts, CalendarTexts, ClockTexts, LengthTexts]

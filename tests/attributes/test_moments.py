@@ -25,7 +25,9 @@ LENGTHS = [timedelta(days=-3, seconds=7), timedelta(0), timedelta(days=40_000)]
 
 def columns_of(family):
     """The same moments in every dataframe and every type that there is for them."""
-    values = {"date": DATES, "timestamp": STAMPS, "zoned": ZONED, "time-of-day": TIMES, "duration": LENGTHS}[family]
+    values = {"date": DATES, "timestamp": STAMPS, "zoned": ZONED, "time-of-day": TIMES, "duration": LENGTHS}[
+        family
+    ]
     types = {
         "date": [pa.date32(), pa.date64()],
         "timestamp": [pa.timestamp(unit) for unit in TICKS],
