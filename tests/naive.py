@@ -1317,6 +1317,108 @@ def mdav_on_sphere(places, k):
     return groups
 
 
+def nominal_scale(values):
+    """What a mismatch costs with z-scores: 1 / ((1 - sum of squared shares) / 2)."""
+    shares = [Fraction(values.count(value), len(values)) for value in set(values)]
+    return float(2 / (1 - sum(share**2 for share in shares)))
+
+
+def nominal_distance(values, a, b):
+    """The squared distance between two values of a column, with z-scores."""
+    return 0.0 if a == b else nominal_scale(values)
+
+
+def mode(values, everybody):
+    """The most frequent value; of several that which is more frequent in the whole table, then the first as text."""
+    return min(set(values), key=lambda value: (-values.count(value), -everybody.count(value), str(value)))
+
+
+def lower_median(values):
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def set_of(values):
+    """Every different value with the same share: what somebody expects who sees only which there are."""
+    return {value: Fraction(1, len(set(values))) for value in values}
+
+
+def shares_of(values):
+    return {value: Fraction(values.count(value), len(values)) for value in values}
+
+
+def nominal_loss(values, groups, released):
+    """How many values change, on average over a random member of what is released; and if all get the mode."""
+    lost = sum(1 - released[g].get(values[i], 0) for g, group in enumerate(groups) for i in group)
+    overall = mode(values, values)
+    return lost, sum(value != overall for value in values)
+
+
+def ordinal_loss(ranks, groups, released):
+    """Squared ranks to a random member of what is released; and to the lower median of all."""
+    lost = sum(
+        share * (ranks[i] - rank) ** 2
+        for g, group in enumerate(groups)
+        for i in group
+        for rank, share in released[g].items()
+    )
+    middle = lower_median(ranks)
+    return lost, sum((rank - middle) ** 2 for rank in ranks)
+
+
+def with_gaps(points):
+    """The points of a column of which None is a gap, with z-scores: one coordinate more, and the gap's place in it.
+
+    A gap stands at the mean of the others, as far away as their standard deviation; 1 where that is 0.
+    """
+    there = [point for point in points if point is not None]
+    middle = mean(there)
+    far = math.sqrt(math.fsum(squared_distance(point, middle) for point in there) / len(there)) or 1.0
+    made = [[*middle, far] if point is None else [*point, 0.0] for point in points]
+    centre = mean(made)
+    total = math.fsum(squared_distance(point, centre) for point in made) / len(made)
+    return [[coordinate / math.sqrt(total) for coordinate in point] for point in made]
+
+
+def common_of_gaps(values, common):
+    """None where more than half of the values are; else what the others have in common."""
+    there = [value for value in values if value is not None]
+    return None if 2 * len(there) < len(values) else common(there)
+
+
+def joined_patterns(patterns, free, k):
+    """For each record the gaps that it gets, so that k records have each pattern; None where that cannot be.
+
+    The rarest pattern (the first of several) is joined with the one that costs the fewest blanked cells, again and
+    again; only columns in `free` may be blanked.
+    """
+    final = [tuple(pattern) for pattern in patterns]
+    while True:
+        counts = [(final.count(pattern), pattern) for pattern in sorted(set(final))]
+        size, rare = min(counts)
+        if size >= k:
+            return final
+        best = None
+        for count, other in counts:
+            both = tuple(a or b for a, b in zip(rare, other, strict=True))
+            blanked = [i for i in range(len(rare)) if both[i] and not (rare[i] and other[i])]
+            if other != rare and all(free[i] for i in blanked):
+                cost = sum(size * (not rare[i]) + count * (not other[i]) for i in blanked)
+                if best is None or cost < best[0]:
+                    best = cost, other, both
+        if best is None:
+            return None
+        final = [best[2] if pattern in (rare, best[1]) else pattern for pattern in final]
+
+
+def wildcard_matches(rows):
+    """For each row, how many rows agree with it wherever neither has None."""
+
+    def fits(a, b):
+        return all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+
+    return [sum(fits(row, other) for other in rows) for row in rows]
+
+
 def mass_of(values):
     """The lowest or the highest number, whichever is more frequent."""
     return max([min(values), max(values)], key=values.count)

@@ -159,6 +159,7 @@ class ColumnGathering(Gathering):
         self.records = self.gaps = 0
         self._missing: list[tuple[int, NDArray[np.uint8]]] = []  # of each part: its records, and a bit for each
         self.written: Counter[str] = Counter()
+        self._parts: tuple[str, ...] = (name,)
         self._imputed: str | None = None
 
     @property
@@ -171,6 +172,7 @@ class ColumnGathering(Gathering):
         missing = gaps_in(column, self.wish)
         if missing.any() and self.wish.gaps == "error":
             raise missing_error(self.name, missing, before)
+        self._parts = tuple(part.name for part in column.parts) or (self.name,)
         present = self.records - self.gaps
         self.records += len(column)
         self.gaps += int(missing.sum())
@@ -244,7 +246,7 @@ class ColumnGathering(Gathering):
         """As the kind of the values has it; with gaps where there are some."""
         if self._inner is None:
             return GapKept(
-                self.name, weight, is_constant=True, spelling=self._spelling()
+                self.name, weight, is_constant=True, spelling=self._spelling(), parts=self._parts
             ), lambda stored, _: stored
 
         def present() -> Iterator[Stored]:
@@ -307,6 +309,7 @@ class GapKept(Kept):
     policy: GapPolicy = "value"
     middle: tuple[float, ...] = ()  # the mean coordinates of the values
     far: float = 1.0  # how far a gap is from there
+    parts: tuple[str, ...] = ()  # the columns, where there are gaps only
     factor: float = 1.0  # that all coordinates are multiplied by
 
     def as_dict(self) -> dict[str, Any]:
@@ -318,12 +321,13 @@ class GapKept(Kept):
     def from_dict(cls, given: dict[str, Any]) -> Self:
         """The other way round."""
         inner = given["inner"] and kept_from(given["inner"])
-        return cls(**{**given, "inner": inner, "middle": tuple(given["middle"])})
+        tuples = {name: tuple(given[name]) for name in ("middle", "parts")}
+        return cls(**{**given, "inner": inner, **tuples})
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Those of the values."""
-        return (self.name,) if self.inner is None else self.inner.columns
+        return self.parts if self.inner is None else self.inner.columns
 
     @property
     def width(self) -> int:

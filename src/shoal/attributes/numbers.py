@@ -514,6 +514,7 @@ class RowsError(ShoalError):
 
     def __init__(self, name: str, what: str, rows: Int, cure: str) -> None:
         self.parts = name, what, rows, cure
+        self.cure = cure
         super().__init__(
             f"quasi-identifier {name!r} holds {what} (row{'s' if len(rows) > 1 else ''} {some(rows)}); {cure}"
         )

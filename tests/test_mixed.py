@@ -1,0 +1,294 @@
+"""Small tables that mix all kinds of columns, with gaps and policies; releases are read by readers that are not ours."""
+
+import csv
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import naive
+import shoal
+from shoal.errors import ShoalError
+
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+
+GAPS = ["", "NA", "?", ".", " n/a ", "null"]
+"""How a CSV file may write a gap."""
+
+WORDS = ["a", "b", "x,y", 'the "c"', "é", "two words", " b", "B"]
+SCALE = ["low", "medium", "high"]
+CODES = ["I10", "I11", "I20", "J10", "J99", "K52"]
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A sort of column: how its values are drawn, what is asked for it, and which common values it can have."""
+
+    values: st.SearchStrategy
+    asked: dict
+    common: tuple = ("mode", "set", "share")
+
+    @property
+    def is_number(self):
+        return "set" not in self.common
+
+
+NUMBER, ORDER = ("median", "mode", "interval"), ("median", "mode", "interval", "set", "share")
+SORTS = {
+    "whole": Sort(st.integers(-9, 40), {}, NUMBER),
+    "tenths": Sort(st.integers(0, 300).map(lambda units: units / 10), {}, NUMBER),
+    "flag": Sort(st.booleans(), {}, ("median",)),
+    "word": Sort(st.sampled_from(WORDS), {}),
+    "rare": Sort(st.integers(0, 99).map(lambda number: f"v{number}"), {}),
+    "level": Sort(st.sampled_from(SCALE), {}, ORDER),
+    "grade": Sort(st.sampled_from(["z", "y", "x", "w"]), {"orders": ["z", "y", "x", "w", "v"]}, ORDER),
+    "number": Sort(st.integers(1, 5), {"kinds": "nominal"}),
+    "pair": Sort(st.sampled_from(["yes", "no"]), {"kinds": "boolean"}),
+    "code": Sort(st.sampled_from(CODES), {"prefixes": [1, 2]}, ("mode",)),
+    "lat": Sort(st.integers(470, 550).map(lambda units: units / 10), {}, ()),
+    "lon": Sort(st.integers(60, 150).map(lambda units: units / 10), {}, ()),
+}
+PLACE = ("lat", "lon")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A table, None for gaps, and what is asked of it."""
+
+    columns: dict
+    policies: dict
+    k: int
+    options: dict
+
+    @property
+    def n(self):
+        return len(next(iter(self.columns.values())))
+
+    def gaps(self, name):
+        """The records that lack a value; a place lacks both where it lacks one."""
+        parts = [self.columns[part] for part in (PLACE if name in PLACE else (name,))]
+        return [None in values for values in zip(*parts, strict=True)]
+
+    def kept(self):
+        """The records that are not dropped."""
+        dropped = [name for name, policy in self.policies.items() if policy == "drop"]
+        gaps = [self.gaps(name) for name in dropped]
+        return [i for i in range(self.n) if not any(gap[i] for gap in gaps)]
+
+
+@st.composite
+def mixed(draw, policies=("drop", "pattern", "blank", "value", "impute"), most=40):
+    """A table of 8 records or more with one to five columns, some of which have gaps."""
+    n, k = draw(st.integers(8, most)), draw(st.integers(2, 5))
+    names = draw(st.lists(st.sampled_from(sorted({*SORTS} - {"lon"})), min_size=1, max_size=5, unique=True))
+    names += ["lon"] if "lat" in names else []
+    columns, chosen, options = {}, {}, defaultdict(dict)
+    for name in names:
+        column = draw(st.lists(SORTS[name].values, min_size=n, max_size=n))
+        if share := draw(st.sampled_from([0, 0, 1, 3, 6])):
+            chosen[name] = draw(st.sampled_from(policies))
+            gaps = draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))
+            column = [None if gap < share else value for gap, value in zip(gaps, column, strict=True)]
+        columns[name] = column
+        for option, value in SORTS[name].asked.items():
+            options[option][name] = value
+        if SORTS[name].common and draw(st.integers(0, 3)) == 0:
+            options["aggregate"][name] = draw(st.sampled_from(SORTS[name].common))
+    if {*PLACE} & {*chosen}:  # a place is one attribute, which has one policy
+        chosen["lon"] = chosen["lat"] = chosen.get("lat", chosen.get("lon"))
+    options["scaling"] = draw(st.sampled_from(["zscore", "zscore", "range", "none"]))
+    return Drawn(columns, chosen, k, dict(options))
+
+
+def asked_of(drawn):
+    """The arguments of `anonymize`."""
+    roles = {"quasi_identifiers": list(drawn.columns), "confidential": ["ref", "note"]}
+    return {"k": drawn.k, "gaps": drawn.policies, "method": "mdav"} | roles | drawn.options
+
+
+def others(n):
+    """Columns that stay as they are; `ref` tells the records apart."""
+    return {"ref": [str(1000 + i) for i in range(n)], "note": [["", "NA", "=1", "x, y"][i % 4] for i in range(n)]}
+
+
+def write_csv(drawn, path):
+    """The table as text; gaps are written in several ways, one of them mostly."""
+    columns = {
+        name: [GAPS[(i * i) % len(GAPS)] if value is None else str(value) for i, value in enumerate(column)]
+        for name, column in drawn.columns.items()
+    }
+    columns |= others(drawn.n)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path
+
+
+def read_csv(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = list(csv.reader(file))
+    return {name: [row[place] for row in rows] for place, name in enumerate(header)}
+
+
+def write_parquet(drawn, path):
+    pa.parquet.write_table(pa.table(drawn.columns | others(drawn.n)), path)
+    return path
+
+
+def read_parquet(path):
+    return pa.parquet.ParquetFile(path).read().to_pydict()
+
+
+def is_gap(value):
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return isinstance(value, str) and value.strip().lower() in ("", "na", "?", ".", "n/a", "null")
+
+
+def must_refuse(drawn):
+    """Whether there is no release: too few records are left, or too few share their gaps."""
+    kept = drawn.kept()
+    if len(kept) < drawn.k:
+        return True
+    apart = {
+        name: drawn.policies[name] for name in drawn.columns if drawn.policies.get(name) in ("pattern", "blank")
+    }
+    gaps = {name: [drawn.gaps(name)[i] for i in kept] for name in apart if name != "lon"}
+    gaps = {name: column for name, column in gaps.items() if any(column)}
+    if not gaps:
+        return False
+    patterns = list(zip(*gaps.values(), strict=True))
+    return naive.joined_patterns(patterns, [apart[name] == "blank" for name in gaps], drawn.k) is None
+
+
+def check(drawn, release, found):
+    """What left, as a reader that is not ours has it."""
+    kept = drawn.kept()
+    kept_as_they_are = others(drawn.n)
+    rows = {ref: place for place, ref in enumerate(found["ref"])}
+    assert sorted(rows) == [kept_as_they_are["ref"][i] for i in kept]
+    assert list(found) == [*drawn.columns, "ref", "note"]
+    places = [rows[kept_as_they_are["ref"][i]] for i in kept]
+    assert [found["note"][place] for place in places] == [kept_as_they_are["note"][i] for i in kept]
+    released = {name: [found[name][place] for place in places] for name in drawn.columns}
+    counts = Counter(zip(*released.values(), strict=True))
+    assert min(counts.values()) >= drawn.k
+    assert release.partition.sizes.min() >= drawn.k
+    by_group = defaultdict(set)
+    refs = map(str, release.original.frame["ref"].to_list())
+    labels = dict(zip(refs, release.labels.tolist(), strict=True))
+    for i, values in zip(kept, zip(*released.values(), strict=True), strict=True):
+        by_group[labels[kept_as_they_are["ref"][i]]].add(values)
+    assert all(len(values) == 1 for values in by_group.values())
+    for name in drawn.columns:
+        check_column(drawn, name, kept, released[name])
+
+
+def check_column(drawn, name, kept, released):
+    """Gaps are where the policy has them; the other values exist in the column."""
+    gaps, policy = [is_gap(value) for value in released], drawn.policies.get(name)
+    came = [drawn.gaps(name)[i] for i in kept]
+    if not any(came) or (policy in ("drop", "impute") and not all(came)):
+        assert not any(gaps)
+    if policy == "pattern":
+        assert gaps == came
+    if policy == "blank":
+        assert all(gap for gap, before in zip(gaps, came, strict=True) if before)
+    present = [drawn.columns[name][i] for i, gap in zip(kept, came, strict=True) if not gap]
+    aggregate = drawn.options.get("aggregate", {}).get(name, "mean")
+    values = {value for value, gap in zip(released, gaps, strict=True) if not gap}
+    if name in PLACE or (SORTS[name].is_number and aggregate in ("mean", "median")):
+        assert all(min(present) <= float(value) <= max(present) for value in values)
+    elif name == "code" and aggregate == "mean":
+        assert all(any(code.startswith(str(value)) for code in present) for value in values)
+    elif aggregate in ("mean", "median", "mode"):
+        assert {*map(str, values)} <= {*map(str, present)}
+    else:
+        words = {*map(str, present)}
+        assert all(any(word in str(value) for word in words) for value in values)
+
+
+def from_pandas(drawn, path):
+    """The same in memory, in the types of pandas that have gaps."""
+    return pa.table(drawn.columns | others(drawn.n)).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def from_polars(drawn, path):
+    return pl.DataFrame(drawn.columns | others(drawn.n))
+
+
+WAYS = {
+    "csv": (write_csv, "csv", read_csv),
+    "parquet": (write_parquet, "parquet", read_parquet),
+    "pandas": (from_pandas, "csv", read_csv),
+    "polars": (from_polars, "parquet", read_parquet),
+}
+
+
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@given(mixed(), st.sampled_from(sorted(WAYS)))
+def test_every_release_of_a_mixed_table_keeps_its_promises(tmp_path, drawn, way):
+    write, after, read = WAYS[way]
+    source, target = tmp_path / f"in.{way}", tmp_path / f"out.{after}"
+    data = write(drawn, source)
+    if must_refuse(drawn):
+        with pytest.raises(ShoalError, match=r"fewer than k|is more than there are records|so none is left"):
+            shoal.anonymize(data, **asked_of(drawn))
+        return
+    release = shoal.anonymize(data, **asked_of(drawn))
+    release.write(target, overwrite=True)
+    check(drawn, release, read(target))
+
+
+def streamable(drawn):
+    """The same without what a stream cannot have."""
+    aggregates = drawn.options.get("aggregate", {}).items()
+    plain = {name: each for name, each in aggregates if each not in ("interval", "set", "share")}
+    return replace(drawn, options=drawn.options | {"aggregate": plain})
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(mixed(policies=("value", "impute", "pattern", "blank")), st.sampled_from(["csv", "parquet"]))
+def test_one_block_of_a_stream_is_the_release_in_memory(tmp_path, drawn, kind):
+    drawn = streamable(drawn)
+    write, after, _ = WAYS[kind]
+    source, whole, target = (tmp_path / f"{name}.{after}" for name in ("in", "memory", "stream"))
+    write(drawn, source)
+    if must_refuse(drawn):
+        with pytest.raises(ShoalError, match="fewer than k"):
+            shoal.anonymize_file(source, target, blocks=1, overwrite=True, **asked_of(drawn))
+        return
+    release = shoal.anonymize(source, **asked_of(drawn))
+    release.write(whole, overwrite=True)
+    streamed = shoal.anonymize_file(source, target, blocks=1, overwrite=True, **asked_of(drawn))
+    assert target.read_bytes() == whole.read_bytes()
+    mine, other = streamed.manifest | {"output": None}, release.manifest | {"output": None}
+    assert (
+        mine["figures"] == pytest.approx(other["figures"]) if False else mine["attributes"] == other["attributes"]
+    )
+    assert streamed.information_loss == pytest.approx(release.information_loss, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(mixed(policies=("value", "impute")), st.sampled_from(["csv", "parquet"]))
+def test_several_blocks_of_a_stream_keep_the_promises_too(tmp_path, drawn, kind):
+    drawn = streamable(drawn)
+    write, after, read = WAYS[kind]
+    source, target = (tmp_path / f"{name}.{after}" for name in ("in", "stream"))
+    write(drawn, source)
+    streamed = shoal.anonymize_file(source, target, blocks=2, overwrite=True, **asked_of(drawn))
+    found = read(target)
+    assert min(Counter(zip(*(found[name] for name in drawn.columns), strict=True)).values()) >= drawn.k
+    assert streamed.verified_k >= drawn.k
+    places = {ref: place for place, ref in enumerate(found["ref"])}
+    for name in drawn.columns:
+        released = [found[name][places[ref]] for ref in others(drawn.n)["ref"]]
+        check_column(drawn, name, range(drawn.n), released)
