@@ -39,7 +39,7 @@ def test_any_kind_of_table_can_be_looked_at():
     frame = pd.DataFrame({"customerId": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 2 + ["2021-01-01"])})
     found = shoal.inspect(frame)
     assert found.columns[0].role == "identifier"
-    assert found.unique is None
+    assert (found.unique, found.columns[1].kind) == (1, "timestamp")
     assert found.as_dict()["records"] == 3
     nulls = shoal.inspect(pa.table({"x": [1, None, 2]}))
     assert nulls.columns[0].missing == 1
@@ -172,14 +172,14 @@ def test_numbers_that_are_no_quantities_are_not_averaged(tmp_path):
         },
     )
     roles = {name: column.role for name, column in found.items()}
-    expected = ["drop", "quasi-identifier", "quasi-identifier", "quasi-identifier", "confidential"]
+    expected = ["quasi-identifier", "quasi-identifier", "quasi-identifier", "quasi-identifier", "confidential"]
     assert roles == dict(zip(found, expected, strict=True))
     assert "dates written as numbers (YYYYMMDD" in found["dob"].reason
     assert "codes (called 'region'" in found["region"].reason
     assert "holds -9 in 3 records" in found["age"].reason
     assert "codes of places (such as 01000 and" in found["zip"].reason
     assert shoal.inspect(tmp_path / "t.csv").options() == {
-        "kinds": {"region": "nominal"},
+        "kinds": {"dob": "date", "region": "nominal"},
         "gap_values": {"age": ("-9",)},
         "prefixes": {"zip": (1, 2, 3)},
         "gaps": "value",
@@ -202,6 +202,9 @@ def messy(n=200):
             "lat": rng.normal(48, 1, n).round(4),
             "lon": rng.normal(11, 1, n).round(4),
             "height": np.where(rng.random(n) < 0.2, "NA", rng.integers(150, 200, n).astype(str)),
+            "gain": np.where(rng.random(n) < 0.6, 0, rng.integers(1, 9999, n)),
+            "born": [f"{1 + number % 28:02d}.{1 + number % 12:02d}.{40 + number % 50}" for number in range(n)],
+            "seen": [f"2024-{1 + number % 12:02d}-{1 + number % 28:02d}" for number in range(n)],
             "note": [f"came with {number % 170}" for number in range(n)],
             "remarks": "",
             "diagnosis": rng.choice(["I10", "J45"], n),
@@ -216,13 +219,19 @@ def test_a_messy_table_goes_through_as_it_is_suggested(tmp_path):
     assert kinds == {
         **{"patient_no": "numeric", "age": "mixed", "sex": "nominal", "pain": "ordinal", "region": "numeric"},
         **{"weight": "numeric", "plot, no. 1": "mixed", "zip": "numeric", "lat": "place", "lon": "place"},
-        **{"height": "numeric", "note": "nominal", "remarks": "none", "diagnosis": "nominal"},
+        **{"height": "numeric", "gain": "numeric", "born": "nominal", "seen": "date", "note": "nominal"},
+        **{"remarks": "none", "diagnosis": "nominal"},
     }
     assert found.suggested("drop") == ["note"]
     assert found.suggested("identifier") == ["patient_no"]
     assert found.options() == {
         "gap_values": {"age": ("unknown",), "weight": ("-9",)},
-        "kinds": {"region": "nominal", "plot, no. 1": "nominal"},
+        "kinds": {
+            "region": "nominal",
+            "plot, no. 1": "nominal",
+            "gain": "semi-continuous",
+            "born": "date:%d.%m.%y",
+        },
         "prefixes": {"zip": (1, 2, 3)},
         "gaps": found.gaps.policy,
     }

@@ -120,3 +120,36 @@ def test_postcodes_of_one_length_have_beginnings():
     assert named("zip", [code.lstrip("0") for code in codes]) == {"prefixes": (1, 2, 3)}
     assert named("zip", [*codes, "123456"]) == {"kinds": "nominal"}
     assert named("postcode", [f"SW{number % 9}" for number in range(40)]) == {"prefixes": (1, 2)}
+
+
+def test_dates_that_no_kind_reads_by_itself():
+    def found(dates):
+        column = profiled(dates, pa.string(), Dialect())
+        return column.kind, column.role, column.options
+
+    many = [f"{1 + number % 28:02d}/{1 + number % 12:02d}/{80 + number % 19}" for number in range(40)]
+    assert found(many) == ("nominal", "quasi-identifier", {"kinds": "date:%d/%m/%y"})
+    assert found([f"{1 + number % 12:02d}/{text[3:]}" for number, text in enumerate(many)])[:2] == (
+        "nominal",
+        "drop",
+    )
+    assert found(["2023-02-28", "2023-02-30", "2023-01-01"] * 9)[:2] == ("none", "drop")
+    assert found(["2023-02-28", "2023-02-27"] * 9) == ("date", "quasi-identifier", {})
+
+
+def test_dates_written_as_numbers_are_all_read_before_it_is_suggested():
+    days = [f"19{40 + number % 60}{1 + number % 12:02d}{1 + number % 28:02d}" for number in range(80)]
+    assert profiled(days, pa.string(), Dialect()).options == {"kinds": "date"}
+    assert profiled([int(day) for day in days]).options == {"kinds": "date"}
+    unknown = profiled([*days, "99999999", "NA"], pa.string(), Dialect())
+    assert unknown.options == {"kinds": "date", "gap_values": ("99999999", "NA")}
+    assert profiled([*days, "19400231"], pa.string(), Dialect()).role == "drop"
+
+
+def test_many_numbers_that_are_one_value():
+    gains = [0] * 50 + [number * number + 7 for number in range(30)]
+    assert profiled(gains).options == {"kinds": "semi-continuous"}
+    assert profiled([str(gain) for gain in [*gains, 99999, 99999]], pa.string(), Dialect()).options == {
+        "kinds": "semi-continuous"
+    }
+    assert profiled([-9] * 50 + gains[50:]).options == {"gap_values": ("-9",)}

@@ -15,12 +15,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes.base import KINDS
 from shoal.attributes.numbers import Fixed, Numbers
 from shoal.files.words import numbering_words, parts_of
 
 Int = NDArray[np.int64]
-Kind = Literal["counter", "date", "place", "code", "mark"]
+Kind = Literal["counter", "date", "time", "place", "code", "mark"]
 
 MOST = 1 << 16
 """So many different numbers of a column are held; of more, those at its ends."""
@@ -247,11 +246,16 @@ def as_date(name: str, shown: Shown) -> Finding | None:
     """Dates written as whole numbers, or seconds since 1970 where the name says so."""
     values = shown.values
     if set(parts_of(name)) & _TIMES and is_time(values[0], values[-1]):
-        reason = f"looks like points in time, counted from 1970 (such as {plain(values[0])})"
-        return dates(name, f"{reason}: a mean of them is a moment at which nothing happened", "timestamp")
+        return Finding(
+            "time",
+            f"looks like points in time, counted from 1970 (such as {plain(values[0])})",
+            "write them such as 2024-01-31 13:45, so that groups get moments that are rounded, or drop it "
+            "(-i, identifiers)",
+        )
     if not shown.whole or not shown.tally.complete or values[0] < 0 or values[-1] > 10**8:
         return None
-    candidates = values[~np.isin(values, _NO_DATES)].astype(np.int64)
+    unknown = np.isin(values, _NO_DATES)
+    candidates, marks = values[~unknown].astype(np.int64), tuple(map(plain, values[unknown]))
     for layout in _LAYOUTS:
         if len(candidates) < 3 or candidates[-1] >= 10 ** len(layout.name):
             continue
@@ -262,15 +266,11 @@ def as_date(name: str, shown: Shown) -> Finding | None:
             continue
         example = f"{candidates[valid][0]:0{len(layout.name)}d}"
         reason = f"looks like dates written as numbers ({layout.name}, such as {example})"
-        return dates(name, f"{reason}: the mean of two dates is often no date", layout.asks)
+        said = f"say --kind {name}={layout.asks}" if layout.asks else "turn it into a year"
+        more = f" --gap-values {name}={','.join(marks)}" if layout.asks and marks else ""
+        cure = f"{said}{more}, or drop it (-i, identifiers)"
+        return Finding("date", f"{reason}: the mean of two dates is often no date", cure, layout.asks, marks)
     return None
-
-
-def dates(name: str, reason: str, asks: str) -> Finding:
-    """The numbers are dates; what is asked for must be a kind that there is."""
-    asks = asks if asks.partition(":")[0] in KINDS else ""
-    said = f"say --kind {name}={asks}, or " if asks else ""
-    return Finding("date", reason, f"{said}turn it into a year or an age, or drop it (-i, identifiers)", asks)
 
 
 def is_time(low: float, high: float) -> bool:

@@ -29,6 +29,13 @@ NONE = "none"
 MOST = 1000
 """So many different values of a column are held, and no more than fit into so many bytes."""
 _BYTES = 1 << 16
+_DATES = r"[0-9]{1,2}([./-])([0-9]{1,2}|[A-Za-z]{3})\1([0-9]{4}|[0-9]{2})"
+_LAYOUTS = tuple(
+    f"date:{first}{sign}{second}{sign}{year}"
+    for sign in "/-."
+    for first, second in (("%d", "%m"), ("%m", "%d"), ("%d", "%b"))
+    for year in ("%Y", "%y")
+)
 _WORDS = 10  # different texts that mean a missing number
 
 
@@ -47,6 +54,8 @@ def kind_read(column: Column, wish: Wish | None = None) -> str:
 class Whole:
     """A column of a table in memory."""
 
+    complete = True
+
     def __init__(self, column: Column) -> None:
         self._column = column
 
@@ -64,6 +73,11 @@ class Whole:
             return NONE
         name = kind_of(column).name
         return name if name == "numeric" and are_numbers(column) else kind_read(column)
+
+    def looks(self) -> str:
+        """What it is taken for before it is read."""
+        column = self.without(Wish())
+        return NONE if column is None else kind_of(column).name
 
     def reads(self, wish: Wish) -> bool:
         """Whether it can be read as is wished."""
@@ -127,6 +141,11 @@ class Different:
             alike = numeric.all() if self._kind == "numeric" else kind_called(str(self._kind)).takes(column)
             self._alike = self._alike and bool(alike)
 
+    @property
+    def complete(self) -> bool:
+        """Whether all values are held."""
+        return self._kind is None
+
     def _column(self, values: pa.Array) -> Column:
         held = pa.chunked_array([values])
         text = held if self.signs is not None and is_text(held.type) else None
@@ -150,6 +169,10 @@ class Different:
             return MIXED
         return name if self._alike else "nominal"
 
+    def looks(self) -> str:
+        """What the values that are held are taken for before they are read."""
+        return NONE if self._held is None else Whole(self._column(self._held)).looks()
+
     def reads(self, wish: Wish) -> bool:
         """Whether it can be read as is wished."""
         return self._held is not None and Whole(self._column(self._held)).reads(wish)
@@ -158,6 +181,14 @@ class Different:
         """The different texts that are held."""
         column = self.without(Wish())
         return [] if column is None else texts_of(column)
+
+
+def layouts_reading(asked: "Whole | Different") -> tuple[str, ...]:
+    """The kinds of dates that read a column that none reads by itself: days or months first, short years."""
+    first = next(iter(asked.texts()), "")
+    if not asked.complete or not re.fullmatch(_DATES, first):
+        return ()
+    return tuple(kind for kind in _LAYOUTS if asked.reads(Wish(kind=kind)))
 
 
 def fitting(values: pa.Array, most: int) -> int:

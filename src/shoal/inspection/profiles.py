@@ -9,18 +9,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.attributes import Wish, holds_numbers, numbers_in, whole_where_it_can
+from shoal.attributes import Wish, holds_numbers, looks_semicontinuous, numbers_in, whole_where_it_can
 from shoal.attributes.quantities import Finding, Shown, Tally, finding_in, head_of, is_place
 from shoal.files import Dialect
 from shoal.files.arrays import shown
 from shoal.files.kinds import TypeFacts, all_match
 from shoal.files.spelling import MISSING, has_leading_zeros, number_pattern, pointed, widths
-from shoal.inspection.kinds import MIXED, NONE, Different, Whole, words_for_gaps
+from shoal.inspection.kinds import MIXED, NONE, Different, Whole, layouts_reading, words_for_gaps
 from shoal.inspection.suggestions import Held, Holds, Role, suggestion
 from shoal.table import Column, is_text
 
 _CLASSES = r"^[<>]=? ?[$€£]? ?[0-9.,]+ ?[kKmM]\.?$"
 _PLAIN = ("numeric", "nominal", "boolean", "ordinal", MIXED, NONE)  # kinds that are no moments
+_ENOUGH = 1_000_000  # records that tell whether many numbers are one value
 _BEGINNINGS = (1, 2, 3)  # of a postcode: lengths that are groups of places
 
 
@@ -149,9 +150,10 @@ class Profiler:
     def _held(self, place: int, kind: pa.DataType, counted: "Tally | Seen") -> Held:
         tally, text = self._tally, is_text(kind)
         name = self._kind(text)
+        layouts = layouts_reading(self._asked) if text and name in ("nominal", NONE) else ()
         averaged = holds_numbers(kind) or (text and name == "numeric")
         holds: Holds = "numbers" if averaged else "text" if text else "other"
-        if pa.types.is_temporal(kind) or name not in _PLAIN:
+        if pa.types.is_temporal(kind) or layouts or self._asked.looks() not in _PLAIN:
             holds = "dates"
         whole = averaged and tally.values.dtype.kind == "i" and len(tally.values) > 0
         finding = self._finding() if averaged and len(tally.values) else None
@@ -171,11 +173,11 @@ class Profiler:
             text and self._from_csv and self._facts.in_doubt,
             finding,
             name,
-            self._other(name, finding),
+            self._other(name, finding, layouts),
             self._words(name),
             self._lengths(name, finding),
             tuple(spelling for spelling in self._gaps if spelling),
-            averaged and 3 * int(tally.counts[tally.values == 0].sum()) > self._values,
+            layouts if len(layouts) > 1 else (),
         )
 
     def _kind(self, text: bool) -> str:
@@ -184,15 +186,31 @@ class Profiler:
             return NONE
         return self._asked.kind() if self._values else NONE
 
-    def _other(self, kind: str, finding: Finding | None) -> str:
+    def _other(self, kind: str, finding: Finding | None, layouts: tuple[str, ...]) -> str:
         """A kind that suits the column better, or that reads it at all, where it is asked for."""
+        if len(layouts) == 1:
+            return layouts[0]
+        if kind == "numeric" and (finding is None or finding.kind == "mark") and self._has_mass(finding):
+            return "semi-continuous"
         if finding is not None and finding.asks and self._all_read(finding):
             return finding.asks
         return "nominal" if kind in (MIXED, NONE) and self._asked.reads(Wish(kind="nominal")) else ""
 
+    def _has_mass(self, finding: Finding | None) -> bool:
+        """Whether many of the numbers are one value; not so where that is a mark for a missing one."""
+        tally = self._tally
+        if not tally.complete or not len(tally.values):
+            return False
+        few = np.maximum(1, tally.counts * min(1, _ENOUGH / tally.records)).astype(np.int64)
+        mass = looks_semicontinuous(np.repeat(tally.values.astype(np.float64), few))
+        marks = () if finding is None else finding.marks
+        fits = mass is not None and not any(mark.startswith("-") or float(mark) == mass for mark in marks)
+        return fits and self._asked.reads(Wish(kind="semi-continuous"))
+
     def _all_read(self, finding: Finding) -> bool:
         """Whether the kind that a finding asks for reads the column: of dates, every one that is known."""
-        wish, tally = Wish(kind=finding.asks), self._tally
+        gaps = (*finding.marks, *(spelling for spelling in self._gaps if spelling)) if finding.marks else None
+        wish, tally = Wish(kind=finding.asks, gap_values=gaps), self._tally
         if finding.kind != "date" or not tally.complete or self._different is None:
             return self._asked.reads(wish)
         everything = Different(self.name, self._different.signs, most=len(tally.values))

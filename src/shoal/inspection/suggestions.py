@@ -1,5 +1,6 @@
 """The role that a column may have in a release, from its name and from what it holds, and why."""
 
+import shlex
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -54,7 +55,7 @@ class Held:
     words: tuple[str, ...] = ()  # texts beside numbers that mean a missing one
     lengths: tuple[int, ...] = ()  # of the beginnings of its codes that are groups of codes
     gaps: tuple[str, ...] = ()  # how missing values are written, but for empty cells
-    zeros: bool = False  # many zeros among the numbers
+    layouts: tuple[str, ...] = ()  # kinds of dates that read it, where nothing tells which is right
 
     @property
     def is_few(self) -> bool:
@@ -155,7 +156,10 @@ def as_number(held: Held) -> Suggestion:
         return Suggestion("drop", f"{called}infinity among the numbers; take those records out to keep it")
     if finding is None:
         what = "numbers" if held.more or held.distinct > 2 else "values"
-        return quasi(f"{called}{held.shown} different {what} may be known to others")
+        said = f"{called}{held.shown} different {what} may be known to others"
+        return as_mass(held, said) if held.other else quasi(said)
+    if finding.kind == "time":
+        return quasi(f"{called}others may know it; it {finding.reason}")
     if finding.kind == "mark":
         return as_marked(held, finding)
     if finding.kind == "place":
@@ -163,17 +167,25 @@ def as_number(held: Held) -> Suggestion:
     if finding.kind == "code" and held.is_many:
         return Suggestion("drop", f"{finding.reason}; {_TOO_MANY}")
     if not held.other:
-        better = "a year or an age" if finding.kind == "date" else "a quantity"
+        better = "a year" if finding.kind == "date" else "a quantity"
         return Suggestion("drop", f"{finding.reason}; put {better} in its place to keep it")
-    cure = f"--kind takes them for {'categories' if held.other == 'nominal' else 'dates'}"
-    return quasi(f"{called}{finding.reason}; {cure}", kinds=held.other)
+    cure = f"{called}{finding.reason}; --kind takes them for {'dates' if finding.kind == 'date' else 'categories'}"
+    if finding.marks:
+        said = f"{cure}, --gap-values {' and '.join(finding.marks)} for gaps"
+        return quasi(said, kinds=held.other, gap_values=(*finding.marks, *held.gaps))
+    return quasi(cure, kinds=held.other)
+
+
+def as_mass(held: Held, known: str) -> Suggestion:
+    """Numbers many of which are one value."""
+    return quasi(f"{known}; many are one value: --kind takes that for a case of its own", kinds=held.other)
 
 
 def as_marked(held: Held, finding: Finding) -> Suggestion:
     """Numbers some of which mean something else: a gap, unless they may mean "more" of an amount."""
     known = f"{called_after(held.name)}others may know it; it {finding.reason}"
-    if held.zeros and not finding.marks[0].startswith("-"):
-        return quasi(f"{known}; name it with --gap-values if it means 'missing'")
+    if held.other:
+        return as_mass(held, known)
     return quasi(f"{known}; --gap-values takes it for a gap", gap_values=(*finding.marks, *held.gaps))
 
 
@@ -192,20 +204,27 @@ def as_text(held: Held) -> Suggestion:
     known = "people are recognised by it" if called else f"{held.shown} different values may be known to others"
     if held.in_doubt:
         return Suggestion("drop", f"{called}numbers that can be read in two ways; say --decimal to keep it")
+    if held.layouts:
+        ways = " or ".join(f"--kind {shlex.quote(f'{held.name}={each}')}" for each in held.layouts)
+        return Suggestion("drop", f"{called}dates that can be read in two ways; say {ways} to keep it")
     if held.words:
         words = " and ".join(map(repr, held.words))
         said = f"{called}others may know it; {words} among the numbers: --gap-values takes that for a gap"
         return quasi(said, gap_values=(*held.words, *held.gaps))
+    if held.holds == "dates" and held.kind == "none" and not held.other.startswith("date:"):
+        return Suggestion("drop", f"{called}dates or times some of which cannot be read; correct them to keep it")
     if held.kind in ("mixed", "none") and not held.other:
         return Suggestion("drop", f"{called}values that cannot be read; turn them into text or numbers to keep it")
-    if held.holds == "dates" and held.kind != "none":
+    if held.other.startswith("date:"):
+        return quasi(f"{called}{known}; --kind says how the dates are written", kinds=held.other)
+    if held.holds == "dates":
         return quasi(f"{called}{known}")
     if held.lengths:
         return as_postcode(held, f"{called}people are recognised by it; codes of places")
     if held.is_many:
         return Suggestion("drop", f"{called}{held.shown} different values; {_TOO_MANY}")
     if held.kind in ("mixed", "none"):
-        what = "text beside numbers" if held.kind == "mixed" else "values of no kind that is known"
+        what = "text beside numbers" if held.kind == "mixed" else "values that cannot be read as they are"
         return quasi(f"{called}{known}; {what}: --kind takes them for categories", kinds=held.other)
     return quasi(f"{called}{known}")
 
