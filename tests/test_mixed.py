@@ -4,6 +4,7 @@ import csv
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from datetime import date
 
 import pandas as pd
 import polars as pl
@@ -35,27 +36,30 @@ class Sort:
     asked: dict
     common: tuple = ("mode", "set", "share")
 
-    @property
-    def is_number(self):
-        return "set" not in self.common
+    is_number: bool = False
 
 
 NUMBER, ORDER = ("median", "mode", "interval"), ("median", "mode", "interval", "set", "share")
 SORTS = {
-    "whole": Sort(st.integers(-9, 40), {}, NUMBER),
-    "tenths": Sort(st.integers(0, 300).map(lambda units: units / 10), {}, NUMBER),
+    "whole": Sort(st.integers(-9, 40), {}, NUMBER, True),
+    "tenths": Sort(st.integers(0, 300).map(lambda units: units / 10), {}, NUMBER, True),
     "flag": Sort(st.booleans(), {}, ("median",)),
     "word": Sort(st.sampled_from(WORDS), {}),
     "rare": Sort(st.integers(0, 99).map(lambda number: f"v{number}"), {}),
-    "level": Sort(st.sampled_from(SCALE), {}, ORDER),
+    "level": Sort(st.sampled_from(SCALE), {}),
     "grade": Sort(st.sampled_from(["z", "y", "x", "w"]), {"orders": ["z", "y", "x", "w", "v"]}, ORDER),
     "number": Sort(st.integers(1, 5), {"kinds": "nominal"}),
     "pair": Sort(st.sampled_from(["yes", "no"]), {"kinds": "boolean"}),
     "code": Sort(st.sampled_from(CODES), {"prefixes": [1, 2]}, ("mode",)),
-    "lat": Sort(st.integers(470, 550).map(lambda units: units / 10), {}, ()),
-    "lon": Sort(st.integers(60, 150).map(lambda units: units / 10), {}, ()),
+    "day": Sort(st.dates(date(1950, 1, 1), date(2020, 12, 31)), {}, ("median",)),
+    "income": Sort(
+        st.integers(0, 500).map(lambda units: max(0, units - 200)), {"kinds": "semi-continuous"}, (), True
+    ),
+    "lat": Sort(st.integers(470, 550).map(lambda units: units / 10), {}, (), True),
+    "lon": Sort(st.integers(60, 150).map(lambda units: units / 10), {}, (), True),
 }
 PLACE = ("lat", "lon")
+REFUSED = "fewer than k|is more than there are records|so none is left|is not semi-continuous"
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,8 @@ def mixed(draw, policies=("drop", "pattern", "blank", "value", "impute"), most=4
         if SORTS[name].common and draw(st.integers(0, 3)) == 0:
             options["aggregate"][name] = draw(st.sampled_from(SORTS[name].common))
     if {*PLACE} & {*chosen}:  # a place is one attribute, which has one policy
-        chosen["lon"] = chosen["lat"] = chosen.get("lat", chosen.get("lon"))
+        policy = chosen.get("lat") or chosen["lon"]
+        chosen["lon"] = chosen["lat"] = "value" if policy == "impute" else policy  # no place is typical
     options["scaling"] = draw(st.sampled_from(["zscore", "zscore", "range", "none"]))
     return Drawn(columns, chosen, k, dict(options))
 
@@ -154,9 +159,13 @@ def is_gap(value):
 
 
 def must_refuse(drawn):
-    """Whether there is no release: too few records are left, or too few share their gaps."""
+    """Whether there is no release: too few records are left, share their gaps, or are at an end of the incomes."""
     kept = drawn.kept()
     if len(kept) < drawn.k:
+        return True
+    incomes = [drawn.columns["income"][i] for i in kept] if "income" in drawn.columns else []
+    incomes = sorted(value for value in incomes if value is not None)
+    if incomes and max(incomes.count(incomes[0]), incomes.count(incomes[-1])) < 2:
         return True
     apart = {
         name: drawn.policies[name] for name in drawn.columns if drawn.policies.get(name) in ("pattern", "blank")
@@ -205,10 +214,13 @@ def check_column(drawn, name, kept, released):
     present = [drawn.columns[name][i] for i, gap in zip(kept, came, strict=True) if not gap]
     aggregate = drawn.options.get("aggregate", {}).get(name, "mean")
     values = {value for value, gap in zip(released, gaps, strict=True) if not gap}
-    if name in PLACE or (SORTS[name].is_number and aggregate in ("mean", "median")):
-        assert all(min(present) <= float(value) <= max(present) for value in values)
+    if SORTS[name].is_number and aggregate in ("mean", "median"):
+        more = 0.5 if name in PLACE else 0.0  # the middle of two places on a parallel is nearer to the pole
+        assert all(min(present) - more <= float(value) <= max(present) + more for value in values)
+    elif name == "day":
+        assert all(str(min(present)) <= str(value) <= str(max(present)) for value in values)
     elif name == "code" and aggregate == "mean":
-        assert all(any(code.startswith(str(value)) for code in present) for value in values)
+        assert all(value == "*" or any(code.startswith(value) for code in present) for value in values)
     elif aggregate in ("mean", "median", "mode"):
         assert {*map(str, values)} <= {*map(str, present)}
     else:
@@ -233,14 +245,14 @@ WAYS = {
 }
 
 
-@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 @given(mixed(), st.sampled_from(sorted(WAYS)))
 def test_every_release_of_a_mixed_table_keeps_its_promises(tmp_path, drawn, way):
     write, after, read = WAYS[way]
     source, target = tmp_path / f"in.{way}", tmp_path / f"out.{after}"
     data = write(drawn, source)
     if must_refuse(drawn):
-        with pytest.raises(ShoalError, match=r"fewer than k|is more than there are records|so none is left"):
+        with pytest.raises(ShoalError, match=REFUSED):
             shoal.anonymize(data, **asked_of(drawn))
         return
     release = shoal.anonymize(data, **asked_of(drawn))
@@ -255,7 +267,7 @@ def streamable(drawn):
     return replace(drawn, options=drawn.options | {"aggregate": plain})
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 @given(mixed(policies=("value", "impute", "pattern", "blank")), st.sampled_from(["csv", "parquet"]))
 def test_one_block_of_a_stream_is_the_release_in_memory(tmp_path, drawn, kind):
     drawn = streamable(drawn)
@@ -263,21 +275,18 @@ def test_one_block_of_a_stream_is_the_release_in_memory(tmp_path, drawn, kind):
     source, whole, target = (tmp_path / f"{name}.{after}" for name in ("in", "memory", "stream"))
     write(drawn, source)
     if must_refuse(drawn):
-        with pytest.raises(ShoalError, match="fewer than k"):
+        with pytest.raises(ShoalError, match=REFUSED):
             shoal.anonymize_file(source, target, blocks=1, overwrite=True, **asked_of(drawn))
         return
     release = shoal.anonymize(source, **asked_of(drawn))
     release.write(whole, overwrite=True)
     streamed = shoal.anonymize_file(source, target, blocks=1, overwrite=True, **asked_of(drawn))
     assert target.read_bytes() == whole.read_bytes()
-    mine, other = streamed.manifest | {"output": None}, release.manifest | {"output": None}
-    assert (
-        mine["figures"] == pytest.approx(other["figures"]) if False else mine["attributes"] == other["attributes"]
-    )
+    assert streamed.manifest["attributes"] == release.manifest["attributes"]
     assert streamed.information_loss == pytest.approx(release.information_loss, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck), report_multiple_bugs=False)
 @given(mixed(policies=("value", "impute")), st.sampled_from(["csv", "parquet"]))
 def test_several_blocks_of_a_stream_keep_the_promises_too(tmp_path, drawn, kind):
     drawn = streamable(drawn)

@@ -35,10 +35,13 @@ _ABOVE = re.compile(rf"^(?:>=?|≥|over|above|more than)\s*{_NUMBER}(?:\s+\w+)?$
 _OPEN = re.compile(rf"^{_NUMBER}\s*(?:\+|and over|and more|and older|or more|or older)(?:\s+\w+)?$")
 
 
-def known_order(values: Sequence[str]) -> tuple[str, ...] | None:
-    """The values in their order, from the lowest to the highest, if it is known; None where it is not."""
-    if len(values) < 3:
-        return None  # two values are the same in every order
+def known_order(values: Sequence[str], fewest: int = 3) -> tuple[str, ...] | None:
+    """The values in their order, from the lowest to the highest, if it is known; None where it is not.
+
+    Fewer than three values need no order: the distances between two are the same in every one.
+    """
+    if len(values) < fewest:
+        return None
     folded = {value: " ".join(value.lower().replace("_", " ").split()) for value in values}
     if len(set(folded.values())) < len(values):
         return None

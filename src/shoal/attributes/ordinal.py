@@ -216,7 +216,7 @@ class OrdinalGathering(Gathering):
     def finish(self) -> None:
         """Every category has a place in the order."""
         values = self.levels.values
-        known = None if self._ordered else known_order([spelled(value) for value in values])
+        known = None if self._ordered else known_order([spelled(value) for value in values], 1)
         if not self._ordered and known is None and not all(isinstance(value, str) for value in values):
             self._ordered = tuple(sorted(values, key=float))
         order: tuple[Level, ...] = self._ordered or known or ()
