@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from functools import cache
+from hashlib import blake2b
 
 
 def squared_distance(a, b):
@@ -1169,3 +1170,20 @@ def rounded_value(value, digits, low, high):
     if first > last:
         return min(first, last, key=abs) * unit
     return min(max(round(value / unit), first), last) * unit
+
+
+def row_order(key, n):
+    """The rows in the order in which they leave: sorted by the keyed hash of each."""
+
+    def digest(row):
+        return blake2b(row.to_bytes(8, "little"), key=bytes.fromhex(key), digest_size=16).digest()
+
+    return sorted(range(n), key=lambda row: (digest(row), row))
+
+
+def as_they_came(written, manifest):
+    """What stands in the rows of a release, in the order of the input again; the manifest says how they left."""
+    if manifest["keep_order"]:
+        return list(written)
+    order = row_order(manifest["key"], len(written))
+    return [value for _, value in sorted(zip(order, written, strict=True), key=lambda pair: pair[0])]
