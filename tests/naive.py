@@ -6,6 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
+from hashlib import blake2b
 
 
 def squared_distance(a, b):
@@ -1545,3 +1546,20 @@ def semicontinuous_common(values, mass, aggregate="mean"):
     """The mass where at least half of the values are there, else the mean or the median of the others."""
     others = [Fraction(value) for value in values if value != mass]
     return Fraction(mass) if 2 * len(others) <= len(values) else middle_value(others, aggregate)
+
+
+def row_order(key, n):
+    """The rows in the order in which they leave: sorted by the keyed hash of each."""
+
+    def digest(row):
+        return blake2b(row.to_bytes(8, "little"), key=bytes.fromhex(key), digest_size=16).digest()
+
+    return sorted(range(n), key=lambda row: (digest(row), row))
+
+
+def as_they_came(written, manifest):
+    """What stands in the rows of a release, in the order of the input again; the manifest says how they left."""
+    if manifest["keep_order"]:
+        return list(written)
+    order = row_order(manifest["key"], len(written))
+    return [value for _, value in sorted(zip(order, written, strict=True), key=lambda pair: pair[0])]

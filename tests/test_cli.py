@@ -45,6 +45,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+RELEASED = ["31,62,flu", "31,62,flu", "31,62,none", "64,79,gout", "64,79,none"]
 GOOD = "anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o safe.csv"
 
 
@@ -54,7 +55,8 @@ def test_a_table_in_and_a_verified_release_out(folder, run):
     assert "5 records in 2 groups of 2 to 3 (Auto)" in out
     assert "chosen: Optimal; up to 28 records the optimum is proven in a second" in out
     assert "verified on the bytes written: k = 2 (asked for 2)" in out
-    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,62,flu"]
+    header, *rows = (folder / "safe.csv").read_text().splitlines()
+    assert (header, sorted(rows)) == ("age,weight,diagnosis", RELEASED)
     assert "<svg" in (folder / "safe.html").read_text()
     assert run("verify safe.csv -q age,weight -k 2")[0] == 0
     status, out, _ = run("verify safe.csv -q age,weight -k 3")
@@ -75,10 +77,51 @@ def test_census_loses_what_was_published(shared, folder, run):
 def test_standard_input_and_output(folder, run):
     status, out, err = run("anonymize - -k 2 -q age,weight -c diagnosis -i name -o -", CSV.encode())
     assert status == 0
-    assert out.startswith("age,weight,diagnosis\n31,62,flu\n")
-    assert len(out.splitlines()) == 6
+    header, *rows = out.splitlines()
+    assert (header, sorted(rows)) == ("age,weight,diagnosis", RELEASED)
     assert "verified on the bytes written" in err
     assert sorted(os.listdir(folder)) == ["people.csv"]
+
+
+def test_the_order_of_the_rows_is_random_that_of_a_key_or_that_of_the_input(folder, run):
+    line = "anonymize - -k 2 -q age,weight -c diagnosis -i name -o -"
+    orders = {run(line, CSV.encode())[1] for _ in range(30)}
+    assert 1 < len(orders) <= 30
+    assert {tuple(sorted(out.splitlines()[1:])) for out in orders} == {tuple(RELEASED)}
+    status, out, err = run(f"{line} --key 000102030405060708090A0B0C0D0E0F", CSV.encode())
+    assert status == 0, err
+    assert out.splitlines()[1:] == ["31,62,flu", "64,79,gout", "64,79,none", "31,62,none", "31,62,flu"]
+    assert "order of the rows: random, by a secret key\n" in err
+    assert "0102" not in err
+    status, out, err = run(f"{line} --keep-order", CSV.encode())
+    assert status == 0
+    assert out.splitlines()[1:] == ["31,62,flu", "31,62,none", "64,79,gout", "31,62,flu", "64,79,none"]
+    assert "shoal: warning: the rows are written in the order of the input (keep_order); whoever knows" in err
+    assert "order of the rows: that of the input\n" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--keep-order --key 000102030405060708090a0b0c0d0e0f", "keep_order and key contradict each other"),
+        ("--key secret", "key must have 32 hexadecimal digits (0 to 9, a to f) and nothing else; these are 6"),
+    ],
+)
+def test_a_key_that_is_none_or_of_no_use_is_an_error_that_does_not_repeat_it(folder, run, options, message):
+    status, _, err = run(f"{GOOD} {options}")
+    assert (status, message in err) == (2, True)
+    assert "secret" not in err
+    assert names(folder) == ["people.csv"]
+
+
+def test_a_recipe_repeats_the_order_of_the_rows(folder, run):
+    assert run(GOOD)[0] == 0
+    assert run("anonymize --recipe safe.csv.manifest.json -o again.csv")[0] == 0
+    assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    manifest = json.loads((folder / "safe.csv.manifest.json").read_text())
+    (folder / "bare.json").write_text(json.dumps(manifest | {"key": None}))
+    status, _, err = run("anonymize --recipe bare.json -o bare.csv")
+    assert (status, "the recipe has no key, so the order of its rows cannot be repeated" in err) == (2, True)
 
 
 def test_quiet_and_json(folder, run):
@@ -277,7 +320,8 @@ def test_an_unnamed_column_can_be_dropped(folder, run):
     (folder / "idx.csv").write_text(",age,d\n0,31,a\n1,32,b\n")
     status, out, err = run("anonymize idx.csv -k 2 -q age -c d -i '' -o -")
     assert status == 0, err
-    assert out == "age,d\n32,a\n32,b\n"
+    header, *rows = out.splitlines()
+    assert (header, sorted(rows)) == ("age,d", ["32,a", "32,b"])
     _, _, err = run("anonymize idx.csv -k 2 -q age -c d -o -")
     assert "released as they are: '';" in err
 
@@ -310,9 +354,9 @@ def test_the_demo_runs_from_end_to_end(folder, run):
 
 def test_every_format_goes_in_and_out(folder, run):
     for name in ("a.parquet", "a.arrow", "a.tsv", "a.csv.gz"):
-        assert run(f"anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o {name}")[0] == 0
+        assert run(f"anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o {name} --keep-order")[0] == 0
         assert run(f"verify {name} -q age,weight -k 2")[0] == 0
-    status, _out, _ = run("anonymize a.parquet -k 2 -q age,weight -c diagnosis -o b.csv")
+    status, _out, _ = run("anonymize a.parquet -k 2 -q age,weight -c diagnosis -o b.csv --keep-order")
     assert status == 0
     assert (folder / "b.csv").read_text() == gzip.decompress((folder / "a.csv.gz").read_bytes()).decode()
 
@@ -568,7 +612,7 @@ def too_large(monkeypatch):
     monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
 
 
-def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch):
+def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch, same_key):
     assert run(GOOD)[0] == 0
     monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
     status, out, err = run(f"{GOOD.replace('safe', 'streamed')} --memory 1GB")
@@ -781,7 +825,8 @@ def test_thousands_in_a_file_with_decimal_commas_are_thousands(folder, run):
     assert "--decimal ," in err
     assert "--decimal ." in err
     assert run("anonymize t.csv -k 2 -q n -c income -o -")[0] == 0
-    assert run("anonymize t.csv -k 2 -q income -c n -o - --decimal ,")[1].splitlines()[1] == "946;1"
+    lines = run("anonymize t.csv -k 2 -q income -c n -o - --decimal ,")[1].splitlines()
+    assert sorted(set(lines[1:])) == ["1666;1", "946;1"]
     assert run("anonymize t.csv -k 2 -q income -c n -o - --decimal .")[0] == 0
 
 
@@ -805,7 +850,7 @@ def test_files_of_spreadsheets_and_of_old_systems_are_released(folder, run):
     assert run("anonymize t.csv -k 2 -q a,b -o new.csv")[0] == 0
     assert (folder / "new.csv").read_bytes() == b"a;b\r\n2;3\r\n2;3\r\n"
     (folder / "old.csv").write_bytes(b'a,b\r1,"x\ry"\r3,"z\nw"\r')
-    status, _, err = run("anonymize old.csv -k 2 -q a -c b -o safe.csv")
+    status, _, err = run("anonymize old.csv -k 2 -q a -c b -o safe.csv --keep-order")
     assert status == 0, err
     assert (folder / "safe.csv").read_bytes() == b'"a","b"\r"2","x\ry"\r"2","z\nw"\r'
     (folder / "wide.csv").write_bytes("a,b\n1,2\n3,4\n".encode("utf-16-le"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.progress import progress_bar
+from shoal.settings import order_in_words
 from shoal.signals import lost_output
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def print_result(
     ranked = sorted(figures, key=lambda figure: order.index(figure["topic"]))
     first, *others = [each["says"] for each in ranked if each["says"]]
     chosen = [f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []
-    lines = [first, *chosen, *others]
+    lines = [first, *chosen, *others, f"order of the rows: {order_in_words(manifest['keep_order'])}"]
     if output != "-":
         from shoal.files.sidecar import manifest_path
 
