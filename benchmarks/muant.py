@@ -3,24 +3,26 @@
     python benchmarks/muant.py [FOLDER]                    the published figure, and releases of Shoal
     python benchmarks/muant.py [FOLDER] RELEASE.csv ...    any release: a CSV file in the order of the rows
 
-FOLDER (or SHOAL_MUANT) is a copy of µ-ANT's repository, CrisesUrv/microaggregation-based_anonymization_tool, or its
-part `data_anonymization_tool`. The files are not part of Shoal.
+FOLDER (or SHOAL_MUANT) is a copy of µ-ANT's repository, CrisesUrv/microaggregation-based_anonymization_tool, or of
+its part `data_anonymization_tool`. The files are not part of Shoal.
 
 The example is Adult: 30 162 records, 12 quasi-identifiers (4 numbers, 8 categories with ontologies), k = 3. The
 measure is the sum over the records and the quasi-identifiers of the squared distance between the original and the
 released value, divided by the number of records. Numbers are divided by their standard deviation (n - 1). For
 categories there are three readings:
 
-flat       0 if equal, 1 if not. This is what the published figure is made of. µ-ANT looks its classes up under a name
-           that misses a part, finds none, and every value is its own only ancestor: log2(1 + 2 / 2) = 1.
-classes    log2(1 + |A xor B| / |A or B|), A and B the sets of ancestors of the two values with the values themselves,
-           with the classes of the ontologies. Values of education, occupation and native-country are not classes
-           there, so they stay flat.
+flat       0 if equal, 1 if not. This is what the published figure is made of. µ-ANT looks its classes up under a
+           name that misses a part, finds none, and every value is its own only ancestor: log2(1 + 2 / 2) = 1.
+classes    log2(1 + |A xor B| / |A or B|), A and B the sets of ancestors of the two values, with the values
+           themselves, in the classes of the ontologies. The values of education, occupation and native-country are
+           no classes there, so they stay flat.
 ontology   the same, where individuals inherit from the class they belong to.
 
-That the figure is read right is checked: µ-ANT's release (records sorted by their distance from a record of zeros and
-roots, groups of three in that order, truncated means, medoids) is made anew here, and has the published SSE, mean and
-variance. Reference: Sánchez et al., µ-ANT: semantic microaggregation-based anonymization tool, Bioinformatics 2019.
+A check shows that the figure is read right: µ-ANT's release is made anew here, and has the published SSE. Its records
+are sorted by their distance from a record of zeros and roots, three neighbours are a group, means are truncated, and
+medoids stand for categories. `k` is the least number of records that share all values of a release.
+
+Reference: Sánchez, Martínez, Domingo-Ferrer, Soria-Comas, Batet: µ-ANT, Bioinformatics 2019.
 """
 
 import csv
@@ -28,6 +30,7 @@ import os
 import sys
 import time
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -172,10 +175,10 @@ def sorted_groups(example):
 
 
 def points(example, reading, unit):
-    """Records as points: z-scores, and for categories a column a node, so that shared ancestors are shared columns.
+    """Records as points: z-scores, and for categories a column for each node, 1 for a value and all above it.
 
-    A category has a total variance of 1, as a number has, or, if `unit`, two values without a common ancestor have a
-    distance of 1.
+    A category has a total variance of 1, as a number has, or, if `unit`, two nodes without anything above them have
+    a distance of 1.
     """
     blocks = []
     for name, values in example.columns.items():
@@ -196,13 +199,14 @@ def points(example, reading, unit):
 def line(example, name, released, seconds=None):
     """One row of the table: the SSE in every reading."""
     losses = [sum(evaluate(example, released, reading).values()) for reading in READINGS]
+    k = min(Counter(zip(*released.values(), strict=True)).values())
     took = "" if seconds is None else f"{seconds:.0f}"
-    print(f"| {name} | {' | '.join(f'{loss:.5f}' for loss in losses)} | {took} |", flush=True)
+    print(f"| {name} | {k} | {' | '.join(f'{loss:.5f}' for loss in losses)} | {took} |", flush=True)
     return losses
 
 
 def head():
-    print(f"| release | {' | '.join(READINGS)} | seconds |\n|---|{'--:|' * (len(READINGS) + 1)}")
+    print(f"| release | k | {' | '.join(READINGS)} | seconds |\n|---|{'--:|' * (len(READINGS) + 2)}")
 
 
 def published(example):
@@ -233,9 +237,12 @@ def read(example, path):
     with Path(path).open(newline="") as file:
         rows = list(csv.DictReader(file))
     missing = [name for name in example.columns if not rows or name not in rows[0]]
-    if missing or len(rows) != len(next(iter(example.columns.values()))):
+    records = len(next(iter(example.columns.values())))
+    if missing:
+        sys.exit(f"{path} lacks the columns {', '.join(missing)}.")
+    if len(rows) != records:
         sys.exit(
-            f"{path} needs the rows of {example.path.name} in their order, and the columns {', '.join(missing)}."
+            f"{path} has {len(rows)} records; it needs those of {example.path.name}, in their order: {records}."
         )
     return {name: [row[name] for row in rows] for name in example.columns}
 
