@@ -18,9 +18,9 @@ classes    log2(1 + |A xor B| / |A or B|), A and B the sets of ancestors of the 
            no classes there, so they stay flat.
 ontology   the same, where individuals inherit from the class they belong to.
 
-A check shows that the figure is read right: µ-ANT's release is made anew here, and has the published SSE. Its records
-are sorted by their distance from a record of zeros and roots, three neighbours are a group, means are truncated, and
-medoids stand for categories. `k` is the least number of records that share all values of a release.
+A check shows that the figure is read right: µ-ANT's release is made anew here, and has the published SSE. Its
+records are sorted by their distance from a record of zeros and roots, three neighbours are a group, means are
+truncated, and medoids stand for categories. `k` is the least number of records that share all values of a release.
 
 Reference: Sánchez, Martínez, Domingo-Ferrer, Soria-Comas, Batet: µ-ANT, Bioinformatics 2019.
 """
@@ -177,7 +177,7 @@ def sorted_groups(example):
 def points(example, reading, unit):
     """Records as points: z-scores, and for categories a column for each node, 1 for a value and all above it.
 
-    A category has a total variance of 1, as a number has, or, if `unit`, two nodes without anything above them have
+    A category has a total variance of 1, as a number has, or, if `unit`, two nodes with nothing above them have
     a distance of 1.
     """
     blocks = []
