@@ -5,10 +5,10 @@
 FOLDER (or SHOAL_PUBLIC) holds CSV files and their `catalogue.json`, as public_export.py writes them. With names,
 only those tables are tried, all that Shoal says about them is printed, and nothing is written.
 
-Each table is looked at, the suggested command is run in an empty folder, and the release is checked by a reader that
-shares no code with Shoal: Python's csv module. It counts records and k, compares the columns that were to stay with
-the original, and looks for values that no record had. Seconds are those of the whole command, with the start of
-Python.
+Each table is looked at, the suggested command is run in an empty folder, and the release is checked by a reader
+that shares no code with Shoal: Python's csv module. It counts records and k, compares the columns that were to stay
+with the original, and looks for values that no record had. Seconds are those of the whole command, with the start
+of Python.
 """
 
 import csv
