@@ -6,9 +6,9 @@ FOLDER (or SHOAL_PUBLIC) holds CSV files and their `catalogue.json`, as public_e
 only those tables are tried, all that Shoal says about them is printed, and nothing is written.
 
 Each table is looked at, the suggested command is run in an empty folder, and the release is checked by a reader
-that shares no code with Shoal: Python's csv module. It counts records and k, compares the columns that were to stay
-with the original, and looks for values that no record had. Seconds are those of the whole command, with the start
-of Python.
+that shares no code with Shoal: Python's csv module. It counts records and k, compares the columns that were to
+stay with the original, and looks for values that no record had. Seconds are those of the whole command, with the
+start of Python.
 """
 
 import csv
@@ -89,19 +89,19 @@ def columns(head, rows, names):
     return [tuple(row[place] for place in places) for row in rows]
 
 
-def check(original, release, roles):
+def check(original, release, roles, may_drop):
     """What must hold for a release; answers what is worth a look."""
     (old_head, old), (new_head, new) = read(original), read(release)
     stay = [name for name in old_head if name not in roles["identifiers"]]
     if new_head != stay:
         raise TableError(f"columns are {new_head}, not {stay}")
-    if len(new) != len(old):
+    if len(new) > len(old) or (len(new) < len(old) and not may_drop):
         raise TableError(f"{len(new)} records are released, not {len(old)}")
     sizes = Counter(columns(new_head, new, roles["quasi"]))
     if min(sizes.values()) < K:
         raise TableError(f"the smallest group has {min(sizes.values())} records: {min(sizes, key=sizes.get)}")
     kept = [name for name in stay if name not in roles["quasi"]]
-    if Counter(columns(old_head, old, kept)) != Counter(columns(new_head, new, kept)):
+    if not Counter(columns(new_head, new, kept)) <= Counter(columns(old_head, old, kept)):
         raise TableError(f"columns that were to stay have changed: {', '.join(kept)}")
     return [
         note
@@ -142,10 +142,12 @@ def tried(path, source, talk):
         start = time.perf_counter()
         said = json.loads(shoal(*words, "--json", folder=folder))
         seconds = time.perf_counter() - start
-        notes = check(path, Path(folder) / option(words, "-o", "--output")[0], roles)
+        policies = option(words, "--gaps")
+        may_drop = any(policy.rpartition("=")[2] == "drop" for policy in policies)
+        notes = check(path, Path(folder) / option(words, "-o", "--output")[0], roles, may_drop)
     for line in [*said["warnings"], *notes] if talk else []:
         print(f"    {line}")
-    gaps = ", ".join(option(words, "--gaps", "--gap", "--missing")) or "none"
+    gaps = ", ".join(policies) or "error"
     loss = said["manifest"]["figures"]["information_loss"]["value"]
     return (
         f"| {path.stem} | {source['package']} {source['version']}, {source['table']} | {source['records']} "
