@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills public
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
+	@echo "make public      public tables as inspect suggests, some minutes; needs SHOAL_PUBLIC, the folder of the tables"
 	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
 	@echo "make pictures    draw the pictures of the docs anew"
@@ -101,6 +102,9 @@ records: $(VENV)/.dev
 	$(BIN)/python benchmarks/records.py
 rivals: $(VENV)/.dev
 	$(BIN)/python benchmarks/rivals.py
+
+public: $(VENV)/.dev
+	$(BIN)/python benchmarks/public_tables.py
 
 papers: $(VENV)/.dev
 	$(BIN)/python benchmarks/reproduce.py

@@ -35,3 +35,13 @@ def people():
         "weight": [61.5, 64.0, 80.2, 59.9, 77.7, 82.5, 63.1],
         "diagnosis": ["flu", "none", "gout", "flu", "none", "gout", "flu"],
     }
+
+
+KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+@pytest.fixture
+def same_key(monkeypatch):
+    """The key that is drawn for the order of the rows: one for all releases, so that their bytes can be compared."""
+    monkeypatch.setattr("shoal.settings.drawn_key", lambda: KEY)
+    return KEY

@@ -3,8 +3,10 @@
 import itertools
 import math
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cache
+from hashlib import blake2b
 
 
 def squared_distance(a, b):
@@ -1171,6 +1173,106 @@ def rounded_value(value, digits, low, high):
     return min(max(round(value / unit), first), last) * unit
 
 
+UNITS_OF_TIME = [1, 10**3, 10**6, 10**9, 60 * 10**9, 3600 * 10**9, 86_400 * 10**9]
+NANOSECONDS_OF_A_DAY = UNITS_OF_TIME[-1]
+
+
+def unit_of_time(squares, records, k, finest, coarsest, more=Fraction(1)):
+    """The unit, in nanoseconds, that moments are rounded to; `squares` are those inside their groups.
+
+    `more` multiplies the variance, to see whether the result hangs by a hair.
+    """
+    found = finest
+    for unit in UNITS_OF_TIME:
+        if finest < unit <= coarsest and unit * unit * records * k <= squares * more:
+            found = unit
+    return found
+
+
+def finest_unit(values):
+    """The largest unit that all of these nanoseconds are whole numbers of."""
+    return max(unit for unit in UNITS_OF_TIME if all(value % unit == 0 for value in values))
+
+
+def squares_of_moments(groups, aggregate):
+    """The squared distances of nanoseconds to the middles of their groups."""
+    return sum((Fraction(v) - middle_value(list(map(Fraction, g)), aggregate)) ** 2 for g in groups for v in g)
+
+
+def rounded_moment(value, unit, low, high):
+    """A fraction to whole units, a tie to even, from the first to the last whole unit of its column."""
+    return min(max(round(value / unit), math.ceil(Fraction(low, unit))), math.floor(Fraction(high, unit))) * unit
+
+
+def moment_on_clocks(value, unit, low, high, zone):
+    """The same in UTC, for units of the clocks of a zone; all in nanoseconds."""
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+
+    def clocks(instant):
+        at = (epoch + timedelta(microseconds=instant // 1000)).astimezone(zone)
+        return at.utcoffset() // timedelta(microseconds=1) * 1000
+
+    def instant(wall):
+        naive = datetime(1970, 1, 1) + timedelta(microseconds=wall // 1000)
+        first, second = (naive.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+        if first.utcoffset() < second.utcoffset():  # leapt over: when the clocks do
+            before, after = sorted([first.astimezone(UTC), second.astimezone(UTC)])
+            while after - before > timedelta(microseconds=1):
+                middle = before + (after - before) / 2
+                if middle.astimezone(zone).utcoffset() == second.utcoffset():
+                    after = middle
+                else:
+                    before = middle
+            return (after - epoch) // timedelta(microseconds=1) * 1000
+        return (first.astimezone(UTC) - epoch) // timedelta(microseconds=1) * 1000
+
+    wall = round((value + clocks(math.floor(value))) / unit) * unit
+    if instant(wall) < low:
+        wall += unit
+    elif instant(wall) > high:
+        wall -= unit
+    return min(max(instant(wall), low), high)
+
+
+def arc(a, b):
+    """How far two times of day are apart, in the unit that they are in."""
+    return min((a - b) % NANOSECONDS_OF_A_DAY, (b - a) % NANOSECONDS_OF_A_DAY)
+
+
+def chord_of_times(a, b):
+    """The distance of two times of day on a circle of 24 hours, in hours."""
+    return 24 / math.pi * math.sin(math.pi * arc(a, b) / NANOSECONDS_OF_A_DAY)
+
+
+def mean_time(times):
+    """The time of day in the middle; where there is none, the one that minimises the squared distances in sum."""
+    angles = [2 * math.pi * time / NANOSECONDS_OF_A_DAY for time in times]
+    x, y = math.fsum(map(math.cos, angles)) / len(times), math.fsum(map(math.sin, angles)) / len(times)
+    if math.hypot(x, y) >= 1e-9:
+        return math.atan2(y, x) / (2 * math.pi) * NANOSECONDS_OF_A_DAY % NANOSECONDS_OF_A_DAY
+    sums = [math.fsum(chord_of_times(time, other) ** 2 for other in times) for time in times]
+    return next(time for time, found in zip(times, sums, strict=True) if found <= min(sums) * (1 + 1e-8))
+
+
+def median_time(times):
+    """The member with the least sum of arcs to the others, the earliest of several."""
+    return min(times, key=lambda time: (sum(arc(time, other) for other in times), time))
+
+
+def shortest_arc(times):
+    """The first and the last time of the shortest arc that holds all; of several, the one that begins first."""
+    day = NANOSECONDS_OF_A_DAY
+    arcs = [(max((time - first) % day for time in times), first) for first in times]
+    length, first = min(arcs)
+    return first, (first + length) % day
+
+
+def most_frequent(values):
+    """The most frequent value, the lowest of several."""
+    counts = Counter(values)
+    return min(counts, key=lambda value: (-counts[value], value))
+
+
 def compacted(marks, shares, most, signs):
     """Categories in so many coordinates: the marks that vary most keep their own, the others add their signs."""
 
@@ -1444,3 +1546,20 @@ def semicontinuous_common(values, mass, aggregate="mean"):
     """The mass where at least half of the values are there, else the mean or the median of the others."""
     others = [Fraction(value) for value in values if value != mass]
     return Fraction(mass) if 2 * len(others) <= len(values) else middle_value(others, aggregate)
+
+
+def row_order(key, n):
+    """The rows in the order in which they leave: sorted by the keyed hash of each."""
+
+    def digest(row):
+        return blake2b(row.to_bytes(8, "little"), key=bytes.fromhex(key), digest_size=16).digest()
+
+    return sorted(range(n), key=lambda row: (digest(row), row))
+
+
+def as_they_came(written, manifest):
+    """What stands in the rows of a release, in the order of the input again; the manifest says how they left."""
+    if manifest["keep_order"]:
+        return list(written)
+    order = row_order(manifest["key"], len(written))
+    return [value for _, value in sorted(zip(order, written, strict=True), key=lambda pair: pair[0])]

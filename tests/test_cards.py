@@ -93,7 +93,10 @@ def test_a_partition_has_a_card(release):
 
 def test_an_inspection_is_a_table(table):
     text = text_of(shoal.inspect(table))
-    assert "column type range distinct missing suggested role why pay double 90001.5 to 94444.5 7" in text
+    assert (
+        "column type kind range distinct missing suggested role why pay double numeric 90001.5 to 94444.5 7"
+        in text
+    )
     assert "the ranges are original values" in text
 
 

@@ -45,6 +45,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+RELEASED = ["31,62,flu", "31,62,flu", "31,62,none", "64,79,gout", "64,79,none"]
 GOOD = "anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o safe.csv"
 
 
@@ -54,7 +55,8 @@ def test_a_table_in_and_a_verified_release_out(folder, run):
     assert "5 records in 2 groups of 2 to 3 (Auto)" in out
     assert "chosen: Optimal; up to 28 records the optimum is proven in a second" in out
     assert "verified on the bytes written: k = 2 (asked for 2)" in out
-    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,62,flu"]
+    header, *rows = (folder / "safe.csv").read_text().splitlines()
+    assert (header, sorted(rows)) == ("age,weight,diagnosis", RELEASED)
     assert "<svg" in (folder / "safe.html").read_text()
     assert run("verify safe.csv -q age,weight -k 2")[0] == 0
     status, out, _ = run("verify safe.csv -q age,weight -k 3")
@@ -75,10 +77,51 @@ def test_census_loses_what_was_published(shared, folder, run):
 def test_standard_input_and_output(folder, run):
     status, out, err = run("anonymize - -k 2 -q age,weight -c diagnosis -i name -o -", CSV.encode())
     assert status == 0
-    assert out.startswith("age,weight,diagnosis\n31,62,flu\n")
-    assert len(out.splitlines()) == 6
+    header, *rows = out.splitlines()
+    assert (header, sorted(rows)) == ("age,weight,diagnosis", RELEASED)
     assert "verified on the bytes written" in err
     assert sorted(os.listdir(folder)) == ["people.csv"]
+
+
+def test_the_order_of_the_rows_is_random_that_of_a_key_or_that_of_the_input(folder, run):
+    line = "anonymize - -k 2 -q age,weight -c diagnosis -i name -o -"
+    orders = {run(line, CSV.encode())[1] for _ in range(30)}
+    assert 1 < len(orders) <= 30
+    assert {tuple(sorted(out.splitlines()[1:])) for out in orders} == {tuple(RELEASED)}
+    status, out, err = run(f"{line} --key 000102030405060708090A0B0C0D0E0F", CSV.encode())
+    assert status == 0, err
+    assert out.splitlines()[1:] == ["31,62,flu", "64,79,gout", "64,79,none", "31,62,none", "31,62,flu"]
+    assert "order of the rows: random, by a secret key\n" in err
+    assert "0102" not in err
+    status, out, err = run(f"{line} --keep-order", CSV.encode())
+    assert status == 0
+    assert out.splitlines()[1:] == ["31,62,flu", "31,62,none", "64,79,gout", "31,62,flu", "64,79,none"]
+    assert "shoal: warning: the rows are written in the order of the input (keep_order); whoever knows" in err
+    assert "order of the rows: that of the input\n" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--keep-order --key 000102030405060708090a0b0c0d0e0f", "keep_order and key contradict each other"),
+        ("--key secret", "key must have 32 hexadecimal digits (0 to 9, a to f) and nothing else; these are 6"),
+    ],
+)
+def test_a_key_that_is_none_or_of_no_use_is_an_error_that_does_not_repeat_it(folder, run, options, message):
+    status, _, err = run(f"{GOOD} {options}")
+    assert (status, message in err) == (2, True)
+    assert "secret" not in err
+    assert names(folder) == ["people.csv"]
+
+
+def test_a_recipe_repeats_the_order_of_the_rows(folder, run):
+    assert run(GOOD)[0] == 0
+    assert run("anonymize --recipe safe.csv.manifest.json -o again.csv")[0] == 0
+    assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    manifest = json.loads((folder / "safe.csv.manifest.json").read_text())
+    (folder / "bare.json").write_text(json.dumps(manifest | {"key": None}))
+    status, _, err = run("anonymize --recipe bare.json -o bare.csv")
+    assert (status, "the recipe has no key, so the order of its rows cannot be repeated" in err) == (2, True)
 
 
 def test_quiet_and_json(folder, run):
@@ -192,7 +235,7 @@ def test_inspect_suggests_a_command_that_works(folder, run):
     assert run(suggested)[0] == 0
     (folder / "text.csv").write_text("a,b\nx,y\nx,z\n")
     status, out, _ = run("inspect text.csv --header")
-    assert (status, "No column can be a quasi-identifier yet" in out) == (0, True)
+    assert (status, "No column is suggested as a quasi-identifier" in out) == (0, True)
 
 
 def test_the_command_that_inspect_prints_leaves_no_column_without_a_role(folder, run):
@@ -202,24 +245,57 @@ def test_the_command_that_inspect_prints_leaves_no_column_without_a_role(folder,
     assert (status, err) == (0, "")
     command = out.splitlines()[-1].strip()
     assert command == (
-        "shoal anonymize odd.txt --decimal , --memory 600MB -k 5 -q age,dose -c class "
-        "-i 'the city,\"the, job\"' -o safe.csv --report safe.html"
+        "shoal anonymize odd.txt --decimal , --memory 600MB -k 5 -q 'age,the city,\"the, job\",dose' -c class "
+        "-o safe.csv --report safe.html"
     )
     status, out, err = run(command.removeprefix("shoal ").replace(" --memory 600MB", "") + " --strict")
     assert status == 0, err
-    assert (folder / "safe.csv").read_text().splitlines()[0] == "age;one;class;dose"
+    assert (folder / "safe.csv").read_text().splitlines()[0] == "age;the city;the, job;one;class;dose"
+
+
+def test_the_command_that_inspect_prints_says_what_is_needed_about_columns(folder, run):
+    rows = [
+        f"{20 + i % 40},{('f', 'm', '?', 'f')[i % 4]},{(11, 12, 21)[i % 3]},{-9 if i % 9 == 0 else 60 + i % 30},"
+        f"{('1', '2', '2b')[i % 3]},{'no answer' if i % 5 == 0 else i % 7}"
+        for i in range(90)
+    ]
+    (folder / "odd.csv").write_text('age,sex,region,weight,"plot, no. 1",children\n' + "\n".join(rows))
+    _, out, _ = run("inspect odd.csv")
+    *_, why, _, command = out.splitlines()
+    assert "missing" in out
+    assert "22 (?)" in out
+    assert why.startswith("--gaps blank: fewer than 5 records have some patterns of gaps")
+    assert command.strip() == (
+        "shoal anonymize odd.csv -k 5 -q 'age,sex,region,weight,\"plot, no. 1\",children' --kind region=nominal "
+        "--kind 'plot, no. 1=nominal' --gap-values weight=-9 --gap-values 'children=no answer' --gaps blank "
+        "-o safe.csv --report safe.html"
+    )
+    status, _, err = run(command.strip().removeprefix("shoal ") + " --strict")
+    assert (status, err) == (0, "")
+    found = json.loads(run("inspect odd.csv --json")[1])
+    assert found["options"]["kinds"] == {"region": "nominal", "plot, no. 1": "nominal"}
+    assert [column["kind"] for column in found["columns"]][-2:] == ["mixed", "mixed"]
+    assert found["columns"][1]["gaps"] == {"?": 22}
+
+
+def test_the_command_for_a_large_file_does_not_keep_patterns_of_gaps_apart(folder, run, monkeypatch):
+    (folder / "t.csv").write_text("age,sex\n" + "".join(f"{20 + i % 9},{'fm?'[i % 3]}\n" for i in range(60)))
+    assert run("inspect t.csv")[1].splitlines()[-1].count("--gaps pattern") == 1
+    monkeypatch.setattr("shoal.cli.is_streamed", lambda *_: True)
+    *_, why, _, command = run("inspect t.csv")[1].splitlines()
+    assert why == "--gaps value: a gap is a value of its own, because a large file is grouped in several blocks."
+    assert "--gaps value" in command
 
 
 def test_adult_by_the_command_that_inspect_prints_is_released_strictly(shared, folder, run):
     out = run(f"inspect {shared / 'data' / 'adult.csv.gz'}")[1]
     command = shlex.split(out.splitlines()[-1])
     given = dict(pairwise(command))
-    assert given["-q"] == "age,fnlwgt,education-num,capital-gain,capital-loss,hours-per-week"
-    assert given["-c"] == "income"
-    assert given["-i"].split(",") == [
-        *("workclass", "education", "marital-status", "occupation"),
-        *("relationship", "race", "sex", "native-country"),
+    assert given["-q"].split(",") == [
+        *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation"),
+        *("relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country"),
     ]
+    assert (given["-c"], given["--gaps"]) == ("income", "pattern")
     status, _, err = run(f"{shlex.join(command[1:]).replace(' --report safe.html', '')} --strict --method mdav")
     assert status == 0, err
     assert "'capital-gain' holds 99999 in 244 records" in err
@@ -244,7 +320,8 @@ def test_an_unnamed_column_can_be_dropped(folder, run):
     (folder / "idx.csv").write_text(",age,d\n0,31,a\n1,32,b\n")
     status, out, err = run("anonymize idx.csv -k 2 -q age -c d -i '' -o -")
     assert status == 0, err
-    assert out == "age,d\n32,a\n32,b\n"
+    header, *rows = out.splitlines()
+    assert (header, sorted(rows)) == ("age,d", ["32,a", "32,b"])
     _, _, err = run("anonymize idx.csv -k 2 -q age -c d -o -")
     assert "released as they are: '';" in err
 
@@ -277,9 +354,9 @@ def test_the_demo_runs_from_end_to_end(folder, run):
 
 def test_every_format_goes_in_and_out(folder, run):
     for name in ("a.parquet", "a.arrow", "a.tsv", "a.csv.gz"):
-        assert run(f"anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o {name}")[0] == 0
+        assert run(f"anonymize people.csv -k 2 -q age,weight -c diagnosis -i name -o {name} --keep-order")[0] == 0
         assert run(f"verify {name} -q age,weight -k 2")[0] == 0
-    status, _out, _ = run("anonymize a.parquet -k 2 -q age,weight -c diagnosis -o b.csv")
+    status, _out, _ = run("anonymize a.parquet -k 2 -q age,weight -c diagnosis -o b.csv --keep-order")
     assert status == 0
     assert (folder / "b.csv").read_text() == gzip.decompress((folder / "a.csv.gz").read_bytes()).decode()
 
@@ -535,7 +612,7 @@ def too_large(monkeypatch):
     monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
 
 
-def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch):
+def test_a_table_larger_than_memory_is_streamed(folder, run, monkeypatch, same_key):
     assert run(GOOD)[0] == 0
     monkeypatch.setattr("shoal.stream.run.size_in_memory", lambda _: 10**15)
     status, out, err = run(f"{GOOD.replace('safe', 'streamed')} --memory 1GB")
@@ -748,7 +825,8 @@ def test_thousands_in_a_file_with_decimal_commas_are_thousands(folder, run):
     assert "--decimal ," in err
     assert "--decimal ." in err
     assert run("anonymize t.csv -k 2 -q n -c income -o -")[0] == 0
-    assert run("anonymize t.csv -k 2 -q income -c n -o - --decimal ,")[1].splitlines()[1] == "946;1"
+    lines = run("anonymize t.csv -k 2 -q income -c n -o - --decimal ,")[1].splitlines()
+    assert sorted(set(lines[1:])) == ["1666;1", "946;1"]
     assert run("anonymize t.csv -k 2 -q income -c n -o - --decimal .")[0] == 0
 
 
@@ -772,7 +850,7 @@ def test_files_of_spreadsheets_and_of_old_systems_are_released(folder, run):
     assert run("anonymize t.csv -k 2 -q a,b -o new.csv")[0] == 0
     assert (folder / "new.csv").read_bytes() == b"a;b\r\n2;3\r\n2;3\r\n"
     (folder / "old.csv").write_bytes(b'a,b\r1,"x\ry"\r3,"z\nw"\r')
-    status, _, err = run("anonymize old.csv -k 2 -q a -c b -o safe.csv")
+    status, _, err = run("anonymize old.csv -k 2 -q a -c b -o safe.csv --keep-order")
     assert status == 0, err
     assert (folder / "safe.csv").read_bytes() == b'"a","b"\r"2","x\ry"\r"2","z\nw"\r'
     (folder / "wide.csv").write_bytes("a,b\n1,2\n3,4\n".encode("utf-16-le"))

@@ -18,7 +18,7 @@ import pytest
 
 import shoal
 from shoal import cli
-from shoal.datasets import clinic
+from shoal.datasets import clinic, extract
 from shoal.methods import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -130,6 +130,12 @@ def patients() -> pa.Table:
 
 
 @cache
+def stays() -> pa.Table:
+    """The table that pages call extract.csv: a raw extract of a clinic."""
+    return extract()
+
+
+@cache
 def people() -> pa.Table:
     """The table that pages call people.csv: 120 invented people."""
     table = clinic(120)
@@ -143,7 +149,8 @@ def folder(tmp_path, monkeypatch):
     """A folder with the files that the pages use."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()
-    for name, table in (("people.csv", people), ("big.csv", people), ("demo/patients.csv", patients)):
+    tables = (("people.csv", people), ("big.csv", people), ("demo/patients.csv", patients), ("extract.csv", stays))
+    for name, table in tables:
         pyarrow.csv.write_csv(table(), tmp_path / name)
     pyarrow.parquet.write_table(people(), tmp_path / "big.parquet")
     return tmp_path

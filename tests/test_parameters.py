@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import ShoalError
-from shoal.parameters import Flag, Maybe, Number, OneOf, Seed, Whole
+from shoal.parameters import Flag, Key, Maybe, Number, OneOf, Seed, Whole
 
 
 @pytest.mark.parametrize("value", [1, 7, np.int64(3)])
@@ -37,6 +37,18 @@ def test_seeds_and_flags():
     assert Flag().check("exact", True) is True
     with pytest.raises(ShoalError, match="exact must be True or False, not 'no'"):
         Flag().check("exact", "no")
+
+
+def test_keys_are_32_hexadecimal_digits_in_small_letters_or_none():
+    assert Key().check("key", None) is None
+    assert Key().check("key", "00FF" * 8) == "00ff" * 8
+    for wrong in ("", "00ff" * 7, "00ff" * 8 + "0", "00fg" * 8, " " + "0" * 31, "0" * 32 + "\n"):
+        with pytest.raises(
+            ShoalError, match=f"key must have 32 hexadecimal .*; these are {len(wrong)} characters"
+        ):
+            Key().check("key", wrong)
+    with pytest.raises(ShoalError, match="key must be a text of 32 hexadecimal digits, not bytes"):
+        Key().check("key", b"0" * 16)
 
 
 def test_numbers_have_a_least_and_perhaps_a_largest_value():

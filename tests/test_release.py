@@ -39,6 +39,7 @@ def test_records_of_a_group_are_alike_to_the_letter_in_the_file_and_k_holds(tmp_
         release.write(tmp_path / "t.csv", overwrite=True)
         header, rows = rows_of(tmp_path / "t.csv")
         assert header == list(columns)
+        rows = naive.as_they_came(rows, release.manifest)
         for group in range(release.partition.n_groups):
             assert len({tuple(rows[i]) for i in np.flatnonzero(release.labels == group)}) == 1
         assert naive.smallest_group(rows) >= k
@@ -52,7 +53,8 @@ def test_what_is_in_the_file_is_what_is_in_the_table(tmp_path, sample):
     columns, k = sample
     release = shoal.anonymize(pa.table(columns), k, list(columns), method="mdav")
     release.write(tmp_path / "t.parquet", overwrite=True)
-    assert pa.parquet.read_table(tmp_path / "t.parquet").equals(release.table)
+    order = naive.row_order(release.manifest["key"], len(release.labels))
+    assert pa.parquet.read_table(tmp_path / "t.parquet").equals(release.table.take(order))
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.arrow"])
@@ -119,7 +121,8 @@ def test_the_input_is_never_written_over(people, tmp_path):
 def test_columns_of_a_file_that_are_not_touched_keep_their_text(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes('x;code;note\r\n1,50;007;"a ""b"""\r\n2,25;010;\r\n3,00;1e5;=\r\n'.encode("cp1252"))
-    release = shoal.anonymize(path, 3, "x", ["code", "note"])
+    with pytest.warns(ShoalWarning, match="order of the input"):
+        release = shoal.anonymize(path, 3, "x", ["code", "note"], keep_order=True)
     with pytest.warns(ShoalWarning, match="formula"):
         release.write(tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes() == b'x;code;note\r\n2,2;007;"a ""b"""\r\n2,2;010;\r\n2,2;1e5;=\r\n'
@@ -164,7 +167,8 @@ def test_a_table_with_an_index_can_be_written_in_any_format(people, tmp_path):
 def test_a_carriage_return_in_a_text_is_kept(tmp_path):
     (tmp_path / "t.csv").write_bytes(b'x,note\n1,"a\rb"\n2,c\n')
     shoal.anonymize(tmp_path / "t.csv", 2, "x", "note").write(tmp_path / "o.csv")
-    assert (tmp_path / "o.csv").read_bytes() == b'"x","note"\n"2","a\rb"\n"2","c"\n'
+    header, *rows = (tmp_path / "o.csv").read_bytes().split(b"\n")
+    assert (header, sorted(rows)) == (b'"x","note"', [b"", b'"2","a\rb"', b'"2","c"'])
 
 
 def test_numbers_of_more_than_64_bits_can_be_released(tmp_path):
@@ -190,7 +194,7 @@ def test_missing_values_in_other_columns_are_written_as_nothing(tmp_path):
     columns = {"y": [None, "a"], "z": [np.nan, 0.5], "n": pd.array([None, 7], dtype="Int64")}
     table = pd.DataFrame({"x": [1, 2]} | columns)
     shoal.anonymize(table, 2, "x", list(columns)).write(tmp_path / "t.csv")
-    assert rows_of(tmp_path / "t.csv")[1] == [["2", "", "", ""], ["2", "a", "0.5", "7"]]
+    assert sorted(rows_of(tmp_path / "t.csv")[1]) == [["2", "", "", ""], ["2", "a", "0.5", "7"]]
 
 
 WRITER = """

@@ -67,10 +67,11 @@ def test_every_option_stands_on_the_command_line_with_its_flag_and_its_help():
 def test_settings_come_back_from_their_dictionary_as_they_were():
     asked = Settings.of(
         3, ["a"], ["b"], [], shoal.MDAV(k=3), scaling="range", attribute_weights={"a": 2}, aggregate="median",
-        digits={"a": -1}, random_state=5, strict=True,
+        digits={"a": -1}, random_state=5, strict=True, key="0F" * 16,
     )  # fmt: skip
     again = Settings.from_dict(json.loads(json.dumps(asked.as_dict())))
     assert again.as_dict() == asked.as_dict()
+    assert again.key == "0f" * 16
     assert described(again.method) == described(asked.method)
     assert again.attribute_weights == {"a": 2.0}
     assert again.digits == {"a": -1}
@@ -79,9 +80,10 @@ def test_settings_come_back_from_their_dictionary_as_they_were():
 def test_settings_of_older_manifests_are_understood():
     kept = Settings.of(3, "a", attribute_weights={"a": 2}).as_dict()
     older = {"weights": kept.pop("attribute_weights"), **kept}
-    del older["strict"], older["digits"]
+    del older["strict"], older["digits"], older["keep_order"], older["key"]
     assert Settings.from_dict(older).attribute_weights == {"a": 2.0}
     assert Settings.from_dict(older).strict is False
+    assert Settings.from_dict(older).keep_order is True  # there was no other order then
     with pytest.raises(ShoalError, match="contradicts itself: k is 4 and 3"):
         Settings.from_dict(older | {"k": 4})
 
@@ -103,6 +105,22 @@ def test_an_option_that_is_not_there_is_an_error_that_names_the_nearest():
         shoal.anonymize_file("in.csv", "out.csv", 3, "a", memry="1GB")
     with pytest.raises(ShoalError, match=r"the method is a class; make an estimator of it, such as MDAV\(k=5\)"):
         shoal.anonymize(TABLE, 3, "a", method=shoal.MDAV)
+
+
+def test_a_key_is_drawn_unless_it_is_given_or_the_order_is_kept_and_never_follows_from_the_seed():
+    drawn = [Settings.of(3, "a", random_state=1).seeded().key for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    assert [len(bytes.fromhex(key)) for key in drawn] == [16, 16]
+    assert Settings.of(3, "a").seeded(key="0f" * 16).key == "0f" * 16  # of a run that was interrupted
+    assert Settings.of(3, "a", key="ab" * 16).seeded().key == "ab" * 16
+    assert Settings.of(3, "a", keep_order=True).seeded(key="0f" * 16).key is None
+
+
+def test_how_the_rows_are_ordered_is_shown_and_the_key_is_not():
+    asked = Settings.of(3, "a", key="ab" * 16)
+    assert ("order of the rows", "random, by a secret key") in asked.lines()
+    assert "abab" not in str(asked.lines()) + repr(asked)
+    assert ("order of the rows", "that of the input") in Settings.of(3, "a", keep_order=True).lines()
 
 
 def test_settings_do_not_change():
@@ -180,6 +198,8 @@ def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
         ({"exact": "no"}, "exact must be True or False"),
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"digits": 1, "exact": True}, "exact and digits contradict each other"),
+        ({"keep_order": True, "key": "0f" * 16}, "keep_order and key contradict each other"),
+        ({"key": "0f"}, "key must have 32 hexadecimal digits"),
     ],
 )
 def test_wrong_settings_are_errors_before_any_work_starts(given, message):

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
+import naive
 import shoal
 import shoal.files
 from shoal.attributes.numbers import from_column
@@ -238,7 +239,8 @@ def test_columns_of_any_type_are_released_as_they_are_and_cannot_be_quasi_identi
     assert release.verified_k >= 2
     release.write(tmp_path / "t.csv")
     written = pa.csv.read_csv(tmp_path / "t.csv")["odd"].cast(pa.string()).to_pylist()
-    assert written == ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
+    expected = ["" if gap else str(value) for value, gap in zip(column, column.isna(), strict=True)]
+    assert naive.as_they_came(written, release.manifest) == expected
     with pytest.raises(ShoalError, match="'odd' (holds|of type)"):
         shoal.anonymize(data, 2, ["x", "odd"])
 
@@ -306,7 +308,8 @@ def test_objects_in_a_polars_table_are_text_in_csv_and_never_addresses_in_memory
     data = pl.DataFrame({"x": [1, 2], "odd": pl.Series([{1}, {2}], dtype=pl.Object)})
     release = shoal.anonymize(data, 2, "x", "odd")
     release.write(tmp_path / "t.csv")
-    assert (tmp_path / "t.csv").read_text() == "x,odd\n2,{1}\n2,{2}\n"
+    header, *rows = (tmp_path / "t.csv").read_text().splitlines()
+    assert (header, sorted(rows)) == ("x,odd", ["2,{1}", "2,{2}"])
     with pytest.raises(ShoalError, match="column 'odd' has no type that Parquet"):
         release.write(tmp_path / "t.parquet")
     again = pl.DataFrame({"x": [1, 2], "odd": pl.Series([{1}, {2}], dtype=pl.Object)})

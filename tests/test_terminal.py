@@ -37,10 +37,15 @@ def test_a_proof_tells_how_far_it_is(monkeypatch, capsys):
     assert release.utility["certificate"].details["says"] == said[-1]
 
 
-def test_a_result_says_how_many_blocks_there_were(capsys):
+def test_a_result_says_how_many_blocks_there_were_and_how_the_rows_are_ordered(capsys):
     known = Known(3, 9, 3, (3, 3), "MDAV, 2 blocks", InformationLoss(()), {})
-    print_result({"figures": by_name(figures_of(known)), "method": {"name": "MDAV"}}, "-")
-    assert "9 records in 3 groups of 3 (MDAV, 2 blocks)" in capsys.readouterr().out
+    manifest = {"figures": by_name(figures_of(known)), "method": {"name": "MDAV"}}
+    print_result(manifest | {"keep_order": False, "key": "00"}, "-")
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "9 records in 3 groups of 3 (MDAV, 2 blocks)"
+    assert last == "order of the rows: random, by a secret key"
+    print_result(manifest | {"keep_order": True, "key": None}, "-")
+    assert capsys.readouterr().out.endswith("\norder of the rows: that of the input\n")
 
 
 def test_tables_and_ranges(capsys):

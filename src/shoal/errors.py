@@ -18,6 +18,9 @@ MOST_REASONS = 10  # columns whose errors stand in full in one line; of the othe
 class ShoalError(ValueError):
     """Bad input or a request that cannot be honoured; the message says which and what to do."""
 
+    cure = ""
+    """What to do, where the message ends with it."""
+
 
 class ShoalWarning(UserWarning):
     """Something the owner of the table should know before handing the release on."""
@@ -83,9 +86,12 @@ def for_each(names: Iterable[str], items: Iterable[Item], work: Callable[[Item],
     if len(wrong) == 1:
         raise wrong[0][1]
     if wrong:
-        said = "; also ".join(str(error) for _, error in wrong[:MOST_REASONS])
+        shown = [error for _, error in wrong[:MOST_REASONS]]
+        (cure, *others) = {error.cure for error in shown}
+        ending = f"; {cure}" if cure and not others else ""
+        said = "; also ".join(str(error).removesuffix(ending) for error in shown)
         more = [repr(name) for name, _ in wrong[MOST_REASONS:]]
-        raise ShoalError(said + (f"; and the like in {', '.join(more)}" if more else ""))
+        raise ShoalError(said + (f"; and the like in {', '.join(more)}" if more else "") + ending)
     return found
 
 

@@ -44,7 +44,7 @@ def grouped(
 
     Parameters
     ----------
-    model : the method, whose k is that of the groups; fitted afterwards, to the last stratum if there are several
+    model : the method, whose k is that of the groups; fitted afterwards, to the largest stratum of several
     points : array of shape (n, m)
     rows : the numbers of the records in the whole table, by which constraints know them; from 0 on where not given
     strata : the part of the table that each record belongs to, by number; no group has records of two
@@ -58,18 +58,23 @@ def grouped(
     if strata is None:
         partition = model.fit(points, progress=progress).partition_
         return joined(points, partition, constraints, rows, "all records")
-    labels, groups, done = np.empty(len(points), np.int64), 0, 0
-    interrupted = False
-    for stratum in np.unique(strata):
-        own, called = np.flatnonzero(strata == stratum), f"stratum {stratum}"
+    numbers, sizes = np.unique(strata, return_counts=True)
+    parts: dict[int, Partition] = {}
+    interrupted, done = False, 0
+    # The largest comes last: what the fitted method says of itself is then said of most records.
+    for place in np.argsort(sizes, kind="stable").tolist():
+        own, called = np.flatnonzero(strata == numbers[place]), f"stratum {numbers[place]}"
         if len(own) < model.k:
             raise ShoalError(f"{called} has {len(own)} records, fewer than k={model.k}; join it with another")
-        part = joined(points[own], model.fit(points[own]).partition_, constraints, rows[own], called)
+        parts[place] = joined(points[own], model.fit(points[own]).partition_, constraints, rows[own], called)
         interrupted |= getattr(model, "interrupted_", False)
-        labels[own] = part.labels + groups
-        groups, done = groups + part.n_groups, done + len(own)
+        done += len(own)
         if progress is not None:
             progress(done, len(points))
+    labels, groups = np.empty(len(points), np.int64), 0
+    for place, number in enumerate(numbers):
+        labels[strata == number] = parts[place].labels + groups
+        groups += parts[place].n_groups
     if interrupted:
         model.interrupted_ = True
     return Partition(points, labels, model.k)

@@ -4,7 +4,7 @@ import csv
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.errors import ShoalError
+from shoal.parameters import EVERY
 from shoal.settings import Option, Settings
 
 
@@ -127,6 +128,18 @@ def options_of(dialect: dict[str, Any]) -> str:
     return "".join(f" {option}" for option in said)
 
 
+def settings_of(given: Mapping[str, Any]) -> str:
+    """Settings as options of a command: those of all columns, or one for each column."""
+    said = []
+    for name, value in given.items():
+        flag = Settings.options()[name].flag
+        parts = value if isinstance(value, Mapping) else {EVERY: value}
+        for column, part in parts.items():
+            text = str(part) if isinstance(part, str | int) else listing(map(str, part))
+            said.append(f"{flag} {shlex.quote(f'{column}={text}' if column else text)}")
+    return "".join(f" {option}" for option in said)
+
+
 def split(given: list[str]) -> list[str]:
     """Column names from repeated options with commas; a name with a comma goes in double quotes."""
     try:
@@ -141,6 +154,10 @@ def split(given: list[str]) -> list[str]:
 
 def joined(names: list[str]) -> str:
     """The other way round, quoted for the shell where it must be."""
-    doubled = [name.replace('"', '""') for name in names]
-    quoted = [f'"{name}"' if re.search(r'[,"\r\n]|^\s', name) else name for name in doubled]
-    return shlex.quote(",".join(quoted))
+    return shlex.quote(listing(names))
+
+
+def listing(values: Iterable[str]) -> str:
+    """Values with commas between them; one that holds a comma stands in double quotes."""
+    doubled = [value.replace('"', '""') for value in values]
+    return ",".join(f'"{value}"' if re.search(r'[,"\r\n]|^\s', value) else value for value in doubled)

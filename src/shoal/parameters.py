@@ -4,6 +4,7 @@ A method lists its parameters as `_parameters = {"k": Whole(1)}`; the estimator 
 before any work starts.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -98,6 +99,24 @@ class Seed:
     def check(self, name: str, value: object) -> int | None:
         """The value as an int or None; a generator cannot be written down, so it is none."""
         return None if value is None else Whole(0).check(name, value)
+
+
+@dataclass(frozen=True)
+class Key:
+    """32 hexadecimal digits, or None."""
+
+    def check(self, name: str, value: object) -> str | None:
+        """The digits in small letters; an error does not repeat a key that is nearly right."""
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise ShoalError(f"{name} must be a text of 32 hexadecimal digits, not {type(value).__name__}")
+        if not re.fullmatch("[0-9a-fA-F]{32}", value):
+            raise ShoalError(
+                f"{name} must have 32 hexadecimal digits (0 to 9, a to f) and nothing else; "
+                f"these are {len(value)} characters"
+            )
+        return value.lower()
 
 
 @dataclass(frozen=True)

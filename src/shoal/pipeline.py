@@ -18,6 +18,7 @@ from shoal.measures.untouched import refusal_of, warning_of
 from shoal.parameters import Names, Progress
 from shoal.progress import check_progress, shown_progress
 from shoal.release import Release
+from shoal.row_order import KEPT
 from shoal.settings import Options, Settings, check_k
 from shoal.space import Space, aggregate_of, digits_of, digits_said
 from shoal.table import Table
@@ -74,7 +75,7 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
         attribute.check_aggregate(aggregate_of(attribute, aggregate))
     left = left_by(table, model.k)
     heed(left, settings.strict)
-    warn_of(space.constant, model.k, exact)
+    warn_of(space.constant, model.k, exact, settings.keep_order)
     gaps = (*dropped, *space.gaps)
     warn_of_all(said for attribute in space.attributes if (said := attribute.warning()) is not None)
     with shown_progress(progress, "grouping records") as report:
@@ -138,12 +139,12 @@ def heed(left: Untouched, strict: bool) -> list[str]:
     return warn_of_all([warning_of(left.others)])
 
 
-def warn_of(constant: Sequence[str], k: int, exact: bool) -> list[str]:
-    """What the owner of the table should know about its quasi-identifiers, k and plain centroids."""
+def warn_of(constant: Sequence[str], k: int, exact: bool, keep_order: bool) -> list[str]:
+    """What the owner of the table should know about its quasi-identifiers, k, plain centroids and kept orders."""
     said = []
     if constant:
         listed = some(map(repr, constant), 10)
         said.append(f"constant quasi-identifiers take no part in the distance: {listed}")
     if k == 1:
         said.append("k=1 hides nobody: every record may stand alone")
-    return warn_of_all(said + ([EXACT] if exact else []))
+    return warn_of_all(said + ([EXACT] if exact else []) + ([KEPT] if keep_order else []))

@@ -46,6 +46,10 @@ def recipe_of(manifest: dict[str, Any]) -> Recipe:
         raise ShoalError(
             f"the recipe says {odd[0]!r}, which this version does not know; take it out or correct it"
         )
+    if not settings.keep_order and settings.key is None:
+        raise ShoalError(
+            "the recipe has no key, so the order of its rows cannot be repeated; take a manifest that has it"
+        )
     dialect: dict[str, Any] = dict(manifest["input"].get("dialect", {}))
     if dialect:
         dialect.setdefault("header", True)  # older manifests do not say so

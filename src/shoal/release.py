@@ -30,12 +30,15 @@ from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, 
 from shoal.measures.figures import wildcards
 from shoal.partition import Partition
 from shoal.privacy import k_anonymity
+from shoal.row_order import order_of
 from shoal.settings import Settings
 from shoal.space import Space
 from shoal.table import Table, arrow_of, framed, texts
 from shoal.verification import Verification, verify_as
 
 Int = NDArray[np.int64]
+
+Texts = Sequence[str] | Any  # a list, or a column of Arrow
 
 WRITTEN = "the bytes written"
 """Where k is counted when a release is written."""
@@ -49,7 +52,7 @@ class Release(Figured):
 
     Attributes
     ----------
-    table : the released table, of the kind that came in
+    table : the released table, of the kind that came in, its rows in the order of the input
     labels : the group of each record
     information_loss : 100 * SSE / SST of the values as released, on the scaled quasi-identifiers
     loss : the same in all and for each quasi-identifier
@@ -98,7 +101,10 @@ class Release(Figured):
 
     @cached_property
     def table(self) -> Any:
-        """The released table, of the kind that came in."""
+        """The released table, of the kind that came in, with its index and its rows in the order of the input.
+
+        Whoever knows that order can match the records by their position; `write` puts them in a random one.
+        """
         return self._released()
 
     @cached_property
@@ -138,6 +144,7 @@ class Release(Figured):
     ) -> Verification:
         """Write the release and, beside it, its manifest; returns what was verified on the bytes.
 
+        The rows leave in a random order, which follows from the key in the manifest, unless `keep_order` is set.
         The format follows from the name: .csv, .csv.gz, .tsv, .parquet or .arrow. The file appears whole,
         after it was read back and found k-anonymous, or not at all. With `report`, the report is written too;
         the three files appear together or not at all.
@@ -180,6 +187,12 @@ class Release(Figured):
         The longer it may take, the sharper; `progress` is called with the lower bound so far. What was proven last
         stands in the manifest, if it is written after that.
         """
+        near = [each.name for each in self.space.attributes if each.said().get("distances") == "approximate"]
+        if near:
+            warn(
+                f"the certificate speaks of the approximate distances that groups were formed by (columns "
+                f"{some(map(repr, near))}); more coordinates make them exact"
+            )
         proven = certify(self.space.points, self.partition, seconds, n_jobs=n_jobs, progress=progress)
         self._know(replaced(self.figures, certified(proven)))
         return proven
@@ -211,7 +224,7 @@ class Release(Figured):
         kind, source = format_of(target), self.original.source
         style = kind.style_for(target, source.dialect if source else Dialect())
         if style is None:
-            write(arrow_of(self._released()), temporary, kind)
+            write(arrow_of(self._released()), temporary, kind, self._order())
             return None
         dialect = style.dialect
         released = self.by_column
@@ -219,8 +232,13 @@ class Release(Figured):
         warn_of_formulas(
             columns, [name for name in columns if name not in self.original.roles.quasi_identifiers], dialect
         )
-        write_texts(list(columns), list(columns.values()), temporary, kind, style)
+        write_texts(list(columns), list(columns.values()), temporary, kind, style, self._order())
         return dialect
+
+    def _order(self) -> Int | None:
+        """The places of the rows in the order in which they are written; None where they keep their order."""
+        key = self.settings.key
+        return None if key is None else order_of(key, np.arange(len(self.original)))
 
     def _text(self, name: str, common: CommonValues | None, dialect: Dialect) -> Sequence[str]:
         """A column as text: released values, or what stood in the file that came in."""
@@ -278,9 +296,9 @@ def warn_of_formulas(columns: Mapping[str, Sequence[str]], untouched: Sequence[s
     warn_of_names(columns)
 
 
-def formula_rows(values: Sequence[str], dialect: Dialect) -> Int:
+def formula_rows(values: Texts, dialect: Dialect) -> Int:
     """The rows, counted from 1, that a spreadsheet would run as a formula."""
-    texts = pa.array(values, pa.string())
+    texts = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, pa.string())
     suspect = pc.and_(
         pc.match_substring_regex(texts, r"^[=+\-@\t\r]"),
         pc.invert(pc.match_substring_regex(texts, number_pattern(dialect.decimal, dialect.thousands))),

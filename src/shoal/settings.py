@@ -19,6 +19,7 @@ from shoal.parameters import (
     Aggregates,
     Flag,
     GapPolicy,
+    Key,
     Names,
     Number,
     OneOf,
@@ -61,6 +62,8 @@ class Options(TypedDict, total=False):
     digits: "Digits"
     random_state: int | None
     strict: bool
+    keep_order: bool
+    key: str | None
 
 
 class FileOptions(Options, total=False):
@@ -221,6 +224,10 @@ class Option:
     """What older versions call it."""
     required: bool = False
     """Whether a manifest without it is none; those of older versions lack what came later."""
+    older: Any = None
+    """What those that lack it were made with, where that is not the default."""
+    secret: bool = False
+    """Whether it is to be shown nowhere."""
 
 
 def option(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any:  # noqa: A002
@@ -228,7 +235,7 @@ def option(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any: 
     made = Option(rule, help, flag, **more)
     if isinstance(default, dict):
         return field(default_factory=dict, metadata={"option": made})
-    return field(default=default, metadata={"option": made})
+    return field(default=default, metadata={"option": made}, repr=not made.secret)
 
 
 def pairs(given: Sequence[str], what: str, example: str) -> dict[str, str]:
@@ -319,6 +326,16 @@ def seed_read(given: Sequence[str]) -> int:
         raise ShoalError(f"the seed must be a whole number of at least 0, not {given[-1]!r}") from None
 
 
+def drawn_key() -> str:
+    """A fresh key of 128 bits, as hexadecimal digits; it never follows from a seed."""
+    return secrets.token_hex(16)
+
+
+def order_in_words(keep_order: bool) -> str:
+    """The order of the rows, for people; nothing of the key."""
+    return "that of the input" if keep_order else "random, by a secret key"
+
+
 @dataclass(frozen=True)
 class Settings:
     """All that was asked for, checked.
@@ -358,6 +375,11 @@ class Settings:
         The seed of methods that draw random numbers.
     strict : bool
         Make it an error if columns without a role tell people apart or give a quasi-identifier back.
+    keep_order : bool
+        Write the rows in the order of the input. By default they leave in a random one, because whoever knows the
+        order of the input could match records by their position.
+    key : str
+        The 32 hexadecimal digits that the random order follows from; drawn where none is given. Keep it secret.
     """
 
     roles: "Roles"
@@ -445,6 +467,14 @@ class Settings:
         label="strict",
         show=lambda strict: "yes" if strict else "",
     )
+    keep_order: bool = option(
+        False, Flag(), "Write the rows in the order of the input, not in a random one.", "--keep-order",
+        label="order of the rows", show=order_in_words, older=True,
+    )  # fmt: skip
+    key: str | None = option(
+        None, Key(), "32 hexadecimal digits that the random order of the rows follows from. [drawn]", "--key",
+        metavar="HEX", secret=True,
+    )  # fmt: skip
 
     @classmethod
     def options(cls) -> dict[str, Option]:
@@ -480,6 +510,8 @@ class Settings:
         roles = Roles.of(quasi_identifiers, confidential, identifiers)
         made = cls(roles, model, **checked)
         made.check_columns()
+        if made.keep_order and made.key is not None:
+            raise ShoalError("keep_order and key contradict each other: a key gives a random order; leave one out")
         return replace(made, digits=checked_digits(made.digits, roles.quasi_identifiers, made.exact))
 
     def check_columns(self) -> None:
@@ -560,13 +592,17 @@ class Settings:
         """The least number of records in a group."""
         return self.method.k
 
-    def seeded(self, seed: int | None = None) -> Self:
-        """The same with a seed where the method needs one, drawn where none was given, to be written down."""
+    def seeded(self, seed: int | None = None, key: str | None = None) -> Self:
+        """The same with what it takes to repeat it, drawn where it was not given, to be written down.
+
+        That is a seed where the method needs one, and a key unless the rows keep their order.
+        """
         from sklearn.base import clone
 
         model: Microaggregator = clone(self.method)
         chosen = give_seed(model, self.random_state if seed is None else seed)
-        return replace(self, method=model, random_state=chosen)
+        order = None if self.keep_order else self.key or key or drawn_key()
+        return replace(self, method=model, random_state=chosen, key=order)
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest holds them."""
@@ -596,6 +632,8 @@ class Settings:
                 asked[name] = each.unpacked(given[key])
             elif each.required:
                 raise ShoalError(f"the recipe says nothing about {name}, and without it cannot be repeated")
+            elif each.older is not None:
+                asked[name] = each.older
         roles = {role: given["roles"][role] for role in ("quasi_identifiers", "confidential", "identifiers")}
         return cls.of(method=model, **roles, **asked)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.progress import progress_bar
+from shoal.settings import order_in_words
 from shoal.signals import lost_output
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def print_result(
     ranked = sorted(figures, key=lambda figure: order.index(figure["topic"]))
     first, *others = [each["says"] for each in ranked if each["says"]]
     chosen = [f"chosen: {method['chosen']['name']}; {method['reason']}"] if "chosen" in method else []
-    lines = [first, *chosen, *others]
+    lines = [first, *chosen, *others, f"order of the rows: {order_in_words(manifest['keep_order'])}"]
     if output != "-":
         from shoal.files.sidecar import manifest_path
 
@@ -129,36 +130,48 @@ def span(low: Any, high: Any) -> str:
 
 def print_inspection(found: "Inspection", file: str, given: dict[str, Any], streamed: bool) -> None:
     """What a table holds, and the command to type next, with what was `given` about the file."""
+    from shoal.inspection.look import missing_shown
+
     rows = [
         (
-            *(c.name, c.type, span(c.low, c.high), f"more than {c.distinct}" if c.more else str(c.distinct)),
-            *(str(c.missing or ""), c.role, c.reason),
+            *(
+                c.name,
+                c.type,
+                c.kind,
+                span(c.low, c.high),
+                f"more than {c.distinct}" if c.more else str(c.distinct),
+            ),
+            *(missing_shown(c), c.role, c.reason),
         )
         for c in found.columns
     ]
-    print_table(("column", "type", "range", "distinct", "missing", "suggested role", "why"), rows)
+    print_table(("column", "type", "kind", "range", "distinct", "missing", "suggested role", "why"), rows)
     print(f"\n{found.records} records", end="")
     if found.unique is not None:
         share = 100 * found.unique / found.records
         print(f"; {found.unique} of them ({share:.0f} %) are unique on the suggested quasi-identifiers", end="")
     print("\nThe roles are suggestions: you decide what others may know.")
-    if found.suggested("quasi-identifier"):
-        command = suggested_command(file, found.roles(), given, min(5, found.records))
-        print(f"\n  {command}{'' if streamed else ' --report safe.html'}")
-    else:
-        print(
-            "No column can be a quasi-identifier yet. "
-            "Replace text and dates by numbers, such as a date of birth by an age."
-        )
+    if not found.suggested("quasi-identifier"):
+        print("No column is suggested as a quasi-identifier. Name those that others may know with -q.")
+        return
+    if found.gaps is not None:
+        blocks = "--gaps value: a gap is a value of its own, because a large file is grouped in several blocks."
+        print(blocks if streamed else found.gaps.reason)
+    options = found.options(blocks=streamed)
+    command = suggested_command(file, found.roles(), given, min(5, found.records), options)
+    print(f"\n  {command}{'' if streamed else ' --report safe.html'}")
 
 
-def suggested_command(file: str, roles: dict[str, list[str]], given: dict[str, Any], k: int) -> str:
+def suggested_command(
+    file: str, roles: dict[str, list[str]], given: dict[str, Any], k: int, options: dict[str, Any]
+) -> str:
     """Every column that could tell people apart has a role in it."""
-    from shoal.options import joined, options_of
+    from shoal.options import joined, options_of, settings_of
 
-    options = zip("qci", roles.values(), strict=True)
-    parts = [f"-{option} {joined(names)}" for option, names in options if names]
-    return f"shoal anonymize {shlex.quote(file)}{options_of(given)} -k {k} {' '.join(parts)} -o safe.csv"
+    said = zip("qci", roles.values(), strict=True)
+    parts = " ".join(f"-{option} {joined(names)}" for option, names in said if names)
+    about = f"{shlex.quote(file)}{options_of(given)}"
+    return f"shoal anonymize {about} -k {k} {parts}{settings_of(options)} -o safe.csv"
 
 
 def print_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

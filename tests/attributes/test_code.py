@@ -336,13 +336,11 @@ def test_too_many_codes_are_said_to_be_approximate_and_how_they_become_exact():
         "column 'icd' has 120 codes, which need 126 coordinates and get 64, so groups are formed by approximate "
         "distances (the loss is exact); coordinates=126 makes them exact, but takes longer"
     )
-    assert made.said()["coordinates"] == "approximate"
+    assert made.said()["distances"] == "approximate"
     assert made.coordinates().shape == (120, 64)
     exact = CODE.attribute(column(MANY, "icd"), "none", 1.0, Wish(prefix=(1,), coordinates=126))
     assert exact.warning() is None
-    assert exact.said() == {
-        "codes": 120, "coordinates": "exact", "coordinates_used": 126, "coordinates_needed": 126,
-    }  # fmt: skip
+    assert exact.said() == {"values": 120, "distances": "exact"}
 
 
 def test_approximate_distances_are_near_and_the_loss_is_exact():

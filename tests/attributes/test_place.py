@@ -195,7 +195,7 @@ def test_degrees_with_three_decimals_are_not_in_doubt(tmp_path):
 
 @pytest.mark.parametrize("scaled", ["51.5e0", "51.500000000000000000000"])
 def test_decimals_do_not_hang_on_how_a_file_is_cut_into_parts(tmp_path, scaled):
-    lines = [f"{scaled},1", "48.20,2", "48.10,2.500"]
+    lines = [f"{scaled},1", "48.20,2", "48.10,2.5"]
     whole = KINDS["place"].attribute(
         column_of_text("lat,lon\n" + "\n".join(lines) + "\n", tmp_path), "none", 1.0, Wish()
     )
@@ -259,6 +259,16 @@ def test_released_columns_have_the_type_of_those_that_came(frame, north, east, k
             assert str(new.to_numpy().dtype) == kind
         else:
             assert [str(round(value, 2)) for value in new.to_list()] == [["48.25", "2.50"][part.name == "lon"]] * 2
+
+
+def test_a_column_of_whole_degrees_holds_no_decimals_of_the_other():
+    asked = column(np.array([51, 48]), np.array([0.125, 2.25]))
+    made = KINDS["place"].attribute(asked, "zscore", 1.0, Wish())
+    common = made.common_values(np.arange(2), np.array([0, 2]), "mean", False, None)
+    assert common.text() == ["50, 1"]
+    assert [common.column(part.series, np.array([0, 0]), True).dtype for part in asked.parts] == [
+        part.series.dtype for part in asked.parts
+    ]
 
 
 def test_a_file_of_whole_degrees_stays_one_of_whole_degrees(tmp_path):
@@ -326,3 +336,6 @@ def test_a_place_that_lacks_one_of_its_numbers_is_missing(homes):
     lacking = release.table[["home_lat", "home_lon"]].isna()
     assert lacking["home_lat"].equals(lacking["home_lon"])
     assert lacking["home_lat"].sum() == 41
+    place = release.space.attributes[0]
+    profile = place.profile(release.common[place.name], release.labels)
+    assert (profile.name, len(profile.notes)) == ("home_lat", 3)

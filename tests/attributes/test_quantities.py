@@ -52,8 +52,8 @@ NO_QUANTITIES = {
     "YYMMDD": ("born", dates("%y%m%d"), "date"),
     "YYYYMM": ("month", dates("%Y%m"), "date"),
     "YYYYDDD": ("day", dates("%Y%j"), "date"),
-    "seconds since 1970": ("timestamp", RNG.integers(15 * 10**8, 17 * 10**8, N), "date"),
-    "milliseconds since 1970": ("admissionTime", RNG.integers(15 * 10**11, 17 * 10**11, N), "date"),
+    "seconds since 1970": ("timestamp", RNG.integers(15 * 10**8, 17 * 10**8, N), "time"),
+    "milliseconds since 1970": ("admissionTime", RNG.integers(15 * 10**11, 17 * 10**11, N), "time"),
     "tens that are called a region": ("REGION", 10 * RNG.integers(1, 9, N), "code"),
     "codes of something": ("country_of_birth", RNG.integers(1, 200, N), "code"),
     "contiguous codes": ("race", RNG.integers(1, 6, N), "code"),
@@ -185,7 +185,7 @@ def test_a_warning_names_the_column_the_reason_and_the_cure_before_anything_is_g
     def grouped(done, total):
         raise AssertionError("grouped before it was said")
 
-    said = "quasi-identifier 'region' looks like codes.*such as 11 and 42.*drop it"
+    said = "quasi-identifier 'region' looks like codes.*such as 11 and 42.*say --kind region=nominal.*or drop it"
     with warnings.catch_warnings():
         warnings.simplefilter("error", ShoalWarning)
         with pytest.raises(ShoalWarning, match=said):
@@ -232,3 +232,28 @@ def test_a_counter_that_was_looked_at_in_part_is_said_to_be():
     assert reason(200, np.arange(200)).endswith("all numbers are different and evenly spaced")
     assert "the first 200 numbers are different, and few" in reason(200, np.arange(500))
     assert "all numbers" not in reason(200, np.append(np.arange(500), [300, 301]))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "cure", "asks", "marks"),
+    [
+        ("dob", dates("%Y%m%d"), "say --kind dob=date, or drop it", "date", ()),
+        (
+            "dob",
+            with_marks(dates("%Y%m%d"), 99999999),
+            "dob=date --gap-values dob=99999999,",
+            "date",
+            ("99999999",),
+        ),
+        ("dob", dates("%d%m%Y"), "say --kind dob=date:%d%m%Y, or", "date:%d%m%Y", ()),
+        ("dob", dates("%Y%m"), "turn it into a year, or drop it", "", ()),
+        ("region", RNG.choice(FAR, N), "say --kind region=nominal to", "nominal", ()),
+        ("zip", RNG.integers(10000, 99999, N), "say --prefix zip=1,2 if", "nominal", ()),
+        ("age", with_marks(AGE, -9), "say --gap-values age=-9 if", "", ("-9",)),
+    ],
+)
+def test_a_cure_names_the_options_that_help(name, values, cure, asks, marks):
+    column = pa.chunked_array([pa.array([str(value) for value in values])])
+    found = finding_of(name, [from_text(name, column, ".")])
+    assert cure in found.cure
+    assert (found.asks, found.marks) == (asks, marks)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import naive
 import shoal
 from shoal import ShoalError
-from shoal.attributes import KINDS, Wish, kept_from, kind_of, looks_semicontinuous
+from shoal.attributes import KINDS, AgainError, Wish, kept_from, kind_of, looks_semicontinuous
 from shoal.attributes.semicontinuous import MassGathering, MassKept, deciding, mass_of
 from shoal.table import Roles, Table
 
@@ -191,7 +191,7 @@ def test_digits_are_those_of_the_spread_of_the_others():
     squares = Fraction(total) * Fraction(4) ** power
     assert float(squares) * 0.001**2 == pytest.approx(2 * (45.0015**2 + 15.0005**2), rel=1e-6)
     assert attribute.digits_used(None, squares, 10, 5) == {"gain": 0}
-    assert attribute.digits_used(None, squares / 10**6, 10, 5) == {"gain": 2}
+    assert attribute.digits_used(None, squares / 10**6, 10, 16) == {"gain": 2}  # 0.0335 / 3, not / 4
     with pytest.raises(ShoalError, match="came with 3 decimals"):
         attribute.check_digits({"gain": 4})
 
@@ -209,6 +209,23 @@ def test_two_values_are_at_a_distance():
     points = made([0, 0, 0, 7]).coordinates()
     assert points.var(axis=0).sum() == pytest.approx(1)
     assert np.array_equal(points[0], points[1])
+
+
+def test_exponents_in_a_later_part_ask_for_another_reading(tmp_path):
+    parts = []
+    for number, text in enumerate(("0\n0\n5\n", "0\n1e3\n7\n")):
+        (tmp_path / f"{number}.csv").write_text(f"gain\n{text}")
+        parts.append(Table.of(tmp_path / f"{number}.csv", Roles.of("gain")).column("gain"))
+    gathering = MassGathering("gain")
+    gathering.add(parts[0], 0)
+    with pytest.raises(AgainError) as again:
+        gathering.add(parts[1], 3)
+    fresh = again.value.fresh()
+    assert isinstance(fresh, MassGathering)
+    stored = [fresh.add(part, before) for part, before in zip(parts, (0, 3), strict=True)]
+    fresh.finish()
+    kept, _ = fresh.kept(1.0, lambda: iter(stored))
+    assert (kept.there, kept.records, kept.shown) == (3, 6, "0")
 
 
 def test_numbers_without_a_mass_are_refused():

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from shoal.files.arrays import decoded, plain, shown
+from shoal.files.arrays import decoded, plain, shown, taken
 
 LISTS = pa.DictionaryArray.from_arrays([0, 1, None, 0], pa.array([["a"], ["b"], ["nobody"]]))
 RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([3, 4], pa.int32()), pa.array([1.5, None]))
@@ -28,6 +28,25 @@ if hasattr(pa, "decimal32"):
 def test_categories_and_runs_become_values(array, values):
     assert decoded(pa.chunked_array([array, array])).to_pylist() == values * 2
     assert decoded(pa.chunked_array([], type=array.type)).to_pylist() == []
+
+
+TAKEN = [
+    LISTS,
+    RUNS,
+    *PLAIN,
+    pa.array([["a"], None, ["b", "longer than twelve bytes"]], pa.list_(pa.string_view())),
+    pa.array([b"\0", None, b"longer than twelve bytes"], pa.binary_view()),
+    pa.UnionArray.from_sparse(pa.array([0, 0, 0], pa.int8()), [pa.array([1, 2, 3])]),
+]
+
+
+@pytest.mark.parametrize("array", TAKEN, ids=[str(array.type) for array in TAKEN])
+def test_records_of_any_type_can_be_put_in_any_order(array):
+    column = pa.chunked_array([array, array[1:]])
+    rows = np.random.default_rng(0).permutation(len(column))
+    found = taken(column, rows)
+    assert found.type == column.type
+    assert found.to_pylist() == [column.to_pylist()[row] for row in rows]
 
 
 @pytest.mark.parametrize("array", PLAIN, ids=[str(array.type) for array in PLAIN])

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import naive
 import shoal
 from shoal.errors import ShoalError
 from shoal.files import FORMATS, Format, Reader, Said, Style, Writer, format_of, look, read, register
@@ -127,7 +128,7 @@ def written(folder, suffix):
 @pytest.mark.parametrize("blocks", [None, 1, 2])
 @pytest.mark.parametrize("after", ["jsonl", "pipes", "csv", "parquet", "arrow"])
 @pytest.mark.parametrize("before", ["jsonl", "pipes", "csv", "parquet"])
-def test_a_table_goes_from_any_format_to_any(tmp_path, formats, before, after, blocks):
+def test_a_table_goes_from_any_format_to_any(tmp_path, formats, same_key, before, after, blocks):
     roles = {"quasi_identifiers": ["age", "size"], "confidential": "note", "identifiers": "name"}
     source, target = written(tmp_path, before), tmp_path / f"out.{after}"
     made = shoal.anonymize_file(source, target, 3, **roles, method="mdav", blocks=blocks)
@@ -140,7 +141,7 @@ def test_a_table_goes_from_any_format_to_any(tmp_path, formats, before, after, b
         assert target.read_bytes() == (tmp_path / f"whole.{after}").read_bytes()
     back, table = read(target).table, people()
     assert back.column_names == ["age", "size", "note"]
-    assert back["note"].to_pylist() == table["note"].to_pylist()
+    assert naive.as_they_came(back["note"].to_pylist(), made.manifest) == table["note"].to_pylist()
     assert sum(back["age"].to_pylist()) == pytest.approx(sum(table["age"].to_pylist()), abs=23)
 
 

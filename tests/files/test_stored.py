@@ -2,7 +2,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from shoal.files.stored import bare_schema, fresh, plain_categories, storable, trimmed
+from shoal.files.stored import bare_schema, fresh, plain_categories, relisted, storable, trimmed
 
 
 def test_categories_that_no_record_has_are_gone_and_the_others_keep_their_order():
@@ -11,6 +11,28 @@ def test_categories_that_no_record_has_are_gone_and_the_others_keep_their_order(
     assert made.to_pylist() == ["d", None, "b", "d", "b"]
     assert made.chunk(0).dictionary.to_pylist() == ["b", "d"]
     assert made.type == column.type
+
+
+MONTHS = pa.array([pa.MonthDayNano([months, 0, 0]) for months in (3, 1, 2)])
+LISTED = [
+    (pa.array(["z", None, "b", "a"]), ["a", "b", "z"]),
+    (pa.array([9, 3, None, 5]), [3, 5, 9]),
+    (pa.array([None, 2.5, 10.5, -1.0]), [-1.0, 2.5, 10.5]),
+    (MONTHS, [MONTHS[1].as_py(), MONTHS[2].as_py(), MONTHS[0].as_py()]),
+]
+
+
+@pytest.mark.parametrize(("values", "listed"), LISTED, ids=[str(values.type) for values, _ in LISTED])
+def test_categories_without_an_order_are_listed_by_their_values_and_others_stay(values, listed):
+    known = values.drop_null()
+    coded = [None if value is None else known.to_pylist().index(value) for value in values.to_pylist()]
+    column = pa.DictionaryArray.from_arrays(pa.array(coded, pa.int8()), known)
+    made = relisted(pa.table({"x": pa.chunked_array([column[:2], column[2:]]), "y": values}))
+    assert made["x"].to_pylist() == made["y"].to_pylist() == values.to_pylist()
+    assert made["x"].type == column.type
+    assert made["x"].chunk(1).dictionary.to_pylist() == listed
+    ordered = pa.table({"x": pa.DictionaryArray.from_arrays(column.indices, column.dictionary, ordered=True)})
+    assert relisted(ordered).equals(ordered)
 
 
 def test_categories_of_lists_are_stored_as_values():

@@ -2,6 +2,7 @@ import csv
 import gzip
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -21,6 +22,19 @@ def test_tables_come_back_without_metadata_and_with_the_same_bytes(tmp_path, kin
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert b"original path" not in (tmp_path / "a").read_bytes()
     assert read(tmp_path / "a").table.equals(TABLE)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arrow"])
+def test_rows_are_written_in_the_order_that_is_asked_for(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("shoal.files.batches.GROUP", 3)
+    order, kind = np.array([4, 1, 6, 0, 3, 5, 2]), format_of(tmp_path / name)
+    if kind.is_text:
+        write_texts(["x"], [list("abcdefg")], tmp_path / name, kind, Style(Dialect()), order)
+    else:
+        write(pa.table({"x": pa.chunked_array([list("abcd"), list("efg")])}), tmp_path / name, kind, order)
+    assert read(tmp_path / name, **({"header": True} if kind.is_text else {})).table["x"].to_pylist() == list(
+        "ebgadfc"
+    )
 
 
 @given(

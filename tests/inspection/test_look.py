@@ -28,18 +28,18 @@ def test_ranges_missing_and_distinct_values(tmp_path):
     found = {column.name: column for column in shoal.inspect(tmp_path / "t.csv").columns}
     assert (found["age"].low, found["age"].high, found["age"].distinct) == (30, 41, 2)
     assert found["note"].missing == 1
-    assert found["city"].role == "drop"
-    assert "it is text" in found["city"].reason
+    assert (found["city"].role, found["city"].kind) == ("quasi-identifier", "nominal")
+    assert "people are recognised by it" in found["city"].reason
     assert found["key"].role == "identifier"
     assert "one value only" in found["one"].reason
-    assert shoal.inspect(tmp_path / "t.csv").unique == 1
+    assert shoal.inspect(tmp_path / "t.csv").unique == 3
 
 
 def test_any_kind_of_table_can_be_looked_at():
     frame = pd.DataFrame({"customerId": [1, 2, 3], "day": pd.to_datetime(["2020-01-01"] * 2 + ["2021-01-01"])})
     found = shoal.inspect(frame)
     assert found.columns[0].role == "identifier"
-    assert found.unique is None
+    assert (found.unique, found.columns[1].kind) == (1, "timestamp")
     assert found.as_dict()["records"] == 3
     nulls = shoal.inspect(pa.table({"x": [1, None, 2]}))
     assert nulls.columns[0].missing == 1
@@ -58,7 +58,9 @@ def test_columns_of_any_type_can_be_looked_at():
     )
     found = {column.name: column for column in shoal.inspect(table).columns}
     assert [found[name].distinct for name in ("category", "list", "nothing", "zip")] == [2, 2, 0, 2]
-    assert found["zip"].role == "drop"  # text, which may stand for numbers in a CSV file only
+    # Text may stand for numbers in a CSV file only.
+    assert (found["zip"].kind, found["zip"].options) == ("none", {"kinds": "nominal"})
+    assert (found["list"].kind, found["list"].role) == ("none", "drop")
     assert found["wide"].role == "drop"
     json.dumps(shoal.inspect(table).as_dict(), allow_nan=False)
     assert [c.name for c in shoal.inspect(pd.DataFrame({"x": [1, 2]}, index=list("ab"))).columns] == ["x"]
@@ -122,7 +124,7 @@ def test_what_is_called_as_an_identifier_but_has_few_values_is_none(tmp_path):
     }
     amounts = {"account_balance": [100 + 37 * number % 991 for number in range(N)], "first_visit_age": AGE}
     found = inspected(tmp_path, few | amounts)
-    assert {name: found[name].role for name in few} == dict.fromkeys(few, "drop")
+    assert {name: found[name].role for name in few} == dict.fromkeys(few, "quasi-identifier")
     assert {name: found[name].role for name in amounts} == dict.fromkeys(amounts, "quasi-identifier")
 
 
@@ -139,7 +141,7 @@ def test_what_is_to_be_predicted_is_confidential(tmp_path, name):
 def test_classes_of_an_amount_are_confidential(tmp_path):
     found = inspected(tmp_path, {"age": AGE, "income": ["<=50K", ">50K"] * 20, "group": ["<18", ">65"] * 20})
     assert found["income"].role == "confidential"
-    assert found["group"].role == "drop"
+    assert found["group"].role == "quasi-identifier"
 
 
 def test_text_for_missing_values_counts_as_a_gap(tmp_path):
@@ -152,12 +154,12 @@ def test_text_for_missing_values_counts_as_a_gap(tmp_path):
         assert (found["size"].missing, found["size"].distinct) == (8, 8)
     found = {column.name: column for column in shoal.inspect(tmp_path / "t.csv").columns}
     assert (found["size"].type, found["size"].low, found["size"].high) == ("int64", 0, 7)
-    assert (found["size"].role, "8 gaps" in found["size"].reason) == ("drop", True)
+    assert (found["size"].role, found["size"].gaps["NA"]) == ("quasi-identifier", 1)
     nan = shoal.inspect(pd.DataFrame({"x": [1.5, float("nan"), 2.5]})).columns[0]
-    assert (nan.missing, nan.distinct, nan.role) == (1, 2, "drop")
+    assert (nan.missing, nan.distinct, nan.role) == (1, 2, "quasi-identifier")
 
 
-def test_numbers_that_are_no_quantities_get_no_role_that_averages_them(tmp_path):
+def test_numbers_that_are_no_quantities_are_not_averaged(tmp_path):
     days = pd.to_datetime("1950-01-01") + pd.to_timedelta([977 * number for number in range(N)], unit="D")
     found = inspected(
         tmp_path,
@@ -170,12 +172,79 @@ def test_numbers_that_are_no_quantities_get_no_role_that_averages_them(tmp_path)
         },
     )
     roles = {name: column.role for name, column in found.items()}
-    expected = ["drop", "drop", "quasi-identifier", "quasi-identifier", "confidential"]
+    expected = ["quasi-identifier", "quasi-identifier", "quasi-identifier", "quasi-identifier", "confidential"]
     assert roles == dict(zip(found, expected, strict=True))
     assert "dates written as numbers (YYYYMMDD" in found["dob"].reason
     assert "codes (called 'region'" in found["region"].reason
     assert "holds -9 in 3 records" in found["age"].reason
     assert "codes of places (such as 01000 and" in found["zip"].reason
+    assert shoal.inspect(tmp_path / "t.csv").options() == {
+        "kinds": {"dob": "date", "region": "nominal"},
+        "gap_values": {"age": ("-9",)},
+        "prefixes": {"zip": (1, 2, 3)},
+        "gaps": "value",
+    }
+
+
+def messy(n=200):
+    """What people hand in: text, codes, marks, words for gaps, numbers beside text."""
+    rng = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "patient_no": rng.permutation(9999)[:n],
+            "age": np.where(rng.random(n) < 0.1, "unknown", rng.integers(20, 70, n).astype(str)),
+            "sex": rng.choice(["f", "m", "?"], n, p=[0.4, 0.4, 0.2]),
+            "pain": rng.choice(["none", "mild", "severe"], n),
+            "region": rng.choice([11, 12, 21, 22, 31], n),
+            "weight": np.where(rng.random(n) < 0.05, -9, rng.normal(75, 9, n).round(1)),
+            "plot, no. 1": rng.choice(["1", "2", "2b"], n),
+            "zip": [f"{code:05d}" for code in 1000 + rng.integers(0, 30, n) * 97],
+            "lat": rng.normal(48, 1, n).round(4),
+            "lon": rng.normal(11, 1, n).round(4),
+            "height": np.where(rng.random(n) < 0.2, "NA", rng.integers(150, 200, n).astype(str)),
+            "gain": np.where(rng.random(n) < 0.6, 0, rng.integers(1, 9999, n)),
+            "born": [f"{1 + number % 28:02d}.{1 + number % 12:02d}.{40 + number % 50}" for number in range(n)],
+            "seen": [f"2024-{1 + number % 12:02d}-{1 + number % 28:02d}" for number in range(n)],
+            "note": [f"came with {number % 170}" for number in range(n)],
+            "remarks": "",
+            "diagnosis": rng.choice(["I10", "J45"], n),
+        }
+    )
+
+
+def test_a_messy_table_goes_through_as_it_is_suggested(tmp_path):
+    messy().to_csv(tmp_path / "t.csv", index=False)
+    found = shoal.inspect(tmp_path / "t.csv")
+    kinds = {column.name: column.kind for column in found.columns}
+    assert kinds == {
+        **{"patient_no": "numeric", "age": "mixed", "sex": "nominal", "pain": "ordinal", "region": "numeric"},
+        **{"weight": "numeric", "plot, no. 1": "mixed", "zip": "numeric", "lat": "place", "lon": "place"},
+        **{"height": "numeric", "gain": "numeric", "born": "nominal", "seen": "date", "note": "nominal"},
+        **{"remarks": "none", "diagnosis": "nominal"},
+    }
+    assert found.suggested("drop") == ["note"]
+    assert found.suggested("identifier") == ["patient_no"]
+    assert found.options() == {
+        "gap_values": {"age": ("unknown",), "weight": ("-9",)},
+        "kinds": {
+            "region": "nominal",
+            "plot, no. 1": "nominal",
+            "gain": "semi-continuous",
+            "born": "date:%d.%m.%y",
+        },
+        "prefixes": {"zip": (1, 2, 3)},
+        "gaps": found.gaps.policy,
+    }
+    release = shoal.anonymize(tmp_path / "t.csv", k=5, **found.roles(), **found.options(), strict=True)
+    assert release.write(tmp_path / "safe.csv").k >= 5
+
+
+def test_a_messy_dataframe_goes_through_as_it_is_suggested():
+    table = messy().astype({"pain": pd.CategoricalDtype(["severe", "none", "mild"], ordered=True)})
+    found = shoal.inspect(table)
+    assert {c.name: c.kind for c in found.columns}["pain"] == "ordinal"
+    release = shoal.anonymize(table, k=5, **found.roles(), **found.options(), strict=True)
+    assert release.partition.sizes.min() >= 5
 
 
 def test_the_suggested_roles_make_a_release(people):
@@ -273,7 +342,7 @@ def test_the_values_of_many_columns_are_held_within_the_memory(monkeypatch, colu
     held = []
 
     class Held:
-        def __init__(self, name, kind, dialect, most):
+        def __init__(self, name, kind, dialect, most, column):
             held.append(most)
 
         def profile(self, place):

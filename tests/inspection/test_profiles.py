@@ -50,24 +50,20 @@ def test_hashes_are_dropped_once_there_are_too_many():
 def test_what_texts_are():
     facts = TextFacts(Dialect())
     facts.add(pa.array(["007", "123"]))
-    assert (facts.width, facts.number, facts.can_be_averaged) == (3, True, True)
+    assert (facts.width, facts.number, facts.lengths) == (3, True, (3, 3))
     facts.add(pa.array(["1234"]))
     assert facts.width == 0
-    truth = TextFacts(Dialect())
-    truth.add(pa.array(["True", "FALSE"]))
-    assert truth.can_be_averaged
     doubt = TextFacts(Dialect())
     doubt.add(pa.array(["1.633", "941"]))
-    assert (doubt.in_doubt, doubt.can_be_averaged) == (True, False)
+    assert doubt.in_doubt
     doubt.add(pa.array(["1.5"]))
-    assert (doubt.in_doubt, doubt.can_be_averaged) == (False, True)
+    assert not doubt.in_doubt
     thousands = TextFacts(Dialect(";", decimal=",", thousands="."))
     thousands.add(texts := pa.array(["1.633,5", "941"]))
     assert thousands.numbers(texts).tolist() == [1633.5, 941]
     classes = TextFacts(Dialect())
     classes.add(pa.array(["<=50K", "> $50k", ">=1.5M"]))
     assert classes.classes
-    assert not classes.can_be_averaged
 
 
 def test_dates_and_lists_have_their_range_or_none():
@@ -79,3 +75,81 @@ def test_dates_and_lists_have_their_range_or_none():
     profiler.add(late)
     assert (profiler.profile(0).distinct, profiler.profile(0).low) == (2, None)
     assert profiled([[1], [2], [1]]).distinct == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["3", "5", "04"], "numeric"),
+        (["1e5", "2"], "numeric"),
+        (["true", "False"], "numeric"),
+        (["1,633", "2,100"], "none"),
+        (["low", "high", "medium", "NA"], "ordinal"),
+        (["low", "high", "blue"], "nominal"),
+        (["3", "many"], "mixed"),
+        (["3", "inf"], "none"),
+        (["NA", "", None], "none"),
+    ],
+)
+def test_the_kind_of_a_column_of_a_csv_file(values, kind):
+    assert profiled(values, pa.string(), Dialect(";", decimal=",")).kind == kind
+
+
+def test_how_gaps_are_written():
+    assert profiled(["NA", "x", " NA", "", None, "?", "y", "NA"]).gaps == {"NA": 3, "": 2, "?": 1}
+    assert profiled([1.5, float("nan"), None]).gaps == {"": 2}
+    assert profiled([1, 2]).gaps == {}
+
+
+def test_what_means_a_missing_number_is_named_with_all_that_is_written_for_one():
+    ages = [str(20 + number % 31) for number in range(80)]
+    found = profiled([*ages, "unknown", "NA", "?"], pa.string(), Dialect())
+    assert (found.kind, found.options) == ("mixed", {"gap_values": ("unknown", "NA", "?")})
+    other = profiled([*ages, "unknown", "90+"], pa.string(), Dialect())
+    assert (other.kind, other.options) == ("mixed", {"kinds": "nominal"})
+
+
+def test_postcodes_of_one_length_have_beginnings():
+    def named(name, values):
+        profiler = Profiler(name, pa.string(), Dialect(), 100)
+        profiler.add(pa.chunked_array([values]))
+        return profiler.profile(1).options
+
+    codes = [f"{1000 + 53 * number**2 % 8009:05d}" for number in range(40)] * 3
+    assert named("zip", codes) == {"prefixes": (1, 2, 3)}
+    assert named("zip", [code.lstrip("0") for code in codes]) == {"prefixes": (1, 2, 3)}
+    assert named("zip", [*codes, "123456"]) == {"kinds": "nominal"}
+    assert named("postcode", [f"SW{number % 9}" for number in range(40)]) == {"prefixes": (1, 2)}
+
+
+def test_dates_that_no_kind_reads_by_itself():
+    def found(dates):
+        column = profiled(dates, pa.string(), Dialect())
+        return column.kind, column.role, column.options
+
+    many = [f"{1 + number % 28:02d}/{1 + number % 12:02d}/{80 + number % 19}" for number in range(40)]
+    assert found(many) == ("nominal", "quasi-identifier", {"kinds": "date:%d/%m/%y"})
+    assert found([f"{1 + number % 12:02d}/{text[3:]}" for number, text in enumerate(many)])[:2] == (
+        "nominal",
+        "drop",
+    )
+    assert found(["2023-02-28", "2023-02-30", "2023-01-01"] * 9)[:2] == ("none", "drop")
+    assert found(["2023-02-28", "2023-02-27"] * 9) == ("date", "quasi-identifier", {})
+
+
+def test_dates_written_as_numbers_are_all_read_before_it_is_suggested():
+    days = [f"19{40 + number % 60}{1 + number % 12:02d}{1 + number % 28:02d}" for number in range(80)]
+    assert profiled(days, pa.string(), Dialect()).options == {"kinds": "date"}
+    assert profiled([int(day) for day in days]).options == {"kinds": "date"}
+    unknown = profiled([*days, "99999999", "NA"], pa.string(), Dialect())
+    assert unknown.options == {"kinds": "date", "gap_values": ("99999999", "NA")}
+    assert profiled([*days, "19400231"], pa.string(), Dialect()).role == "drop"
+
+
+def test_many_numbers_that_are_one_value():
+    gains = [0] * 50 + [number * number + 7 for number in range(30)]
+    assert profiled(gains).options == {"kinds": "semi-continuous"}
+    assert profiled([str(gain) for gain in [*gains, 99999, 99999]], pa.string(), Dialect()).options == {
+        "kinds": "semi-continuous"
+    }
+    assert profiled([-9] * 50 + gains[50:]).options == {"gap_values": ("-9",)}

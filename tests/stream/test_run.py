@@ -27,7 +27,7 @@ from shoal.stream import anonymize_file
 from shoal.stream.run import disk_error
 from shoal.stream.work import folder_for
 
-pytestmark = pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning"), pytest.mark.usefixtures("same_key")]
 
 ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["diagnosis"], "identifiers": ["name"]}
 
@@ -42,6 +42,8 @@ def small_parts(monkeypatch):
     monkeypatch.setattr("shoal.stream.run.read_together", lambda blocks, m: 3)
     monkeypatch.setattr("shoal.attributes.ranks._FEW", 3)
     monkeypatch.setattr("shoal.privacy.counting.BUCKET", 4)
+    monkeypatch.setattr("shoal.stream.ordering.HELD", 300)
+    monkeypatch.setattr("shoal.stream.ordering.BITS", 2)
 
 
 def people(n, seed=0):
@@ -99,6 +101,7 @@ def test_decimals_of_any_width_and_scale_are_averaged_and_keep_their_type(tmp_pa
         if name == "t.arrow" or kind.scale > 0:
             assert found["x"].type == kind
         released, kept = found["x"].to_pylist(), found["y"].to_pylist()
+    released, kept = (naive.as_they_came(column, made[0].manifest) for column in (released, kept))
     assert kept == ones[::-1]
     labels = shoal.anonymize(table, 3, "x", "y", method="mdav").labels
     for group in set(labels):
@@ -145,8 +148,11 @@ def test_short_floats_are_written_with_the_digits_that_they_have(tmp_path, small
     write(table, tmp_path / "in.parquet")
     for blocks in (None, 1):
         target = tmp_path / f"{blocks}.csv"
-        anonymize_file(tmp_path / "in.parquet", target, 4, ["x", "q"], ["y", "z"], blocks=blocks, method="mdav")
+        made = anonymize_file(
+            tmp_path / "in.parquet", target, 4, ["x", "q"], ["y", "z"], blocks=blocks, method="mdav"
+        )
         _, *lines = [line.split(",") for line in target.read_text().split()]
+        lines = naive.as_they_came(lines, made.manifest)
         assert [line[1] for line in lines][:4] == ["24.6", "0.1", "1e-07", "3.25"]
         assert np.array_equal(np.array([line[1] for line in lines], np.float32), numbers)
         assert np.array_equal(np.array([line[2] for line in lines], np.float16), halves)
@@ -235,7 +241,7 @@ def test_one_block_is_the_release_in_memory_for_any_numbers(
 
 @settings(max_examples=40)
 @given(tables(kinds=KINDS, most=40), st.integers(2, 6), st.sampled_from(["csv", "parquet"]))
-def test_many_blocks_keep_k_and_the_order(tmp_path, small_parts, case, blocks, kind):
+def test_many_blocks_keep_k_and_the_order_is_that_of_the_key(tmp_path, small_parts, case, blocks, kind):
     columns, k = case
     n = len(next(iter(columns.values())))
     table = pa.table(columns | {"other": list(range(n))})
@@ -246,13 +252,13 @@ def test_many_blocks_keep_k_and_the_order(tmp_path, small_parts, case, blocks, k
     assert found.verified_k == verified.k >= k
     assert found.n_records == verified.n_records == n
     assert found.blocks <= max(1, n // (2 * k))
-    assert shoal.files.read(output).table["other"].to_pylist() == list(range(n))
+    assert shoal.files.read(output).table["other"].to_pylist() == naive.row_order(found.manifest["key"], n)
     assert not folder_for(output).exists()
 
 
 def test_blocks_are_told_in_the_manifest_and_the_loss_is_that_of_the_file(tmp_path):
     path = write(people(300), tmp_path / "in.csv")
-    found = anonymize_file(path, tmp_path / "out.csv", k=3, blocks=4, **ROLES)
+    found = anonymize_file(path, tmp_path / "out.csv", k=3, blocks=4, keep_order=True, **ROLES)
     assert found.manifest["blocks"] == found.blocks == 4
     before, after = (pyarrow.csv.read_csv(tmp_path / name).to_pandas() for name in ("in.csv", "out.csv"))
     names = ROLES["quasi_identifiers"]
@@ -324,22 +330,14 @@ def test_ordinary_floats_are_streamed(tmp_path, small_parts, case, blocks):
 def test_the_digits_of_a_column_are_one_number_over_all_blocks(tmp_path, small_parts, kind, aggregate):
     values = np.random.default_rng(3).lognormal(0, 3, 80)  # the blocks have spreads of several magnitudes
     path, output = write(pa.table({"x": values}), tmp_path / f"in.{kind}"), tmp_path / f"out.{kind}"
-    found = anonymize_file(path, output, k=4, blocks=4, quasi_identifiers="x", aggregate=aggregate, method="mdav")
+    given = {"k": 4, "blocks": 4, "quasi_identifiers": "x", "method": "mdav", "keep_order": True}
+    found = anonymize_file(path, output, aggregate=aggregate, **given)
     released = pa.array(shoal.files.read(output).table["x"].to_pylist())
     digits = found.manifest["digits"]["used"]["x"]
     assert released.to_pylist() == [round(value, digits) for value in released.to_pylist()]
     if kind == "csv":
         assert {len(text.partition(".")[2]) for text in output.read_text().split()[1:]} == {max(0, digits)}
-    plain = anonymize_file(
-        path,
-        tmp_path / "plain.parquet",
-        k=4,
-        blocks=4,
-        quasi_identifiers="x",
-        aggregate=aggregate,
-        method="mdav",
-        exact=True,
-    )
+    plain = anonymize_file(path, tmp_path / "plain.parquet", aggregate=aggregate, exact=True, **given)
     centroids = np.array(shoal.files.read(plain.path).table["x"].to_pylist())
     groups = [[Fraction(value) for value in values[centroids == centroid]] for centroid in np.unique(centroids)]
     assert digits == naive.digits_of(groups, 4, aggregate)
@@ -542,8 +540,8 @@ shoal.anonymize_file(sys.argv[1], sys.argv[2], k=3, blocks=4, quasi_identifiers=
 """
 
 
-@pytest.mark.parametrize("part", [0.6, 0.65, 0.9])
-def test_killed_it_goes_on_to_the_same_bytes(tmp_path, part):
+@pytest.mark.parametrize("part", [0.6, 0.65, 0.7, 0.9])
+def test_killed_it_goes_on_to_the_same_bytes_and_key(tmp_path, same_key, part):
     path, output = write(people(400), tmp_path / "in.csv"), tmp_path / "out.csv"
     command = [sys.executable, "-c", KILLED, str(path), str(output), str(part)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
@@ -552,8 +550,9 @@ def test_killed_it_goes_on_to_the_same_bytes(tmp_path, part):
     assert not output.exists()
     state = json.loads((folder_for(output) / "state.json").read_text())
     assert state["stage"] == "cut"
-    anonymize_file(path, output, k=3, blocks=4, **ROLES)
-    anonymize_file(path, tmp_path / "whole.csv", k=3, blocks=4, **ROLES)
+    key = anonymize_file(path, output, k=3, blocks=4, **ROLES).manifest["key"]
+    assert key == state["key"] != same_key
+    anonymize_file(path, tmp_path / "whole.csv", k=3, blocks=4, key=key, **ROLES)
     assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [
         "in.csv", "out.csv", "out.csv.manifest.json", "whole.csv", "whole.csv.manifest.json",

@@ -25,7 +25,7 @@ def test_work_is_remembered(tmp_path):
     work = Work(tmp_path / "out.csv")
     column = NumericKept("x", 1.0, held="boolean", spelling=("no", "yes"), centre=0.1)
     with work.locked():
-        work.begin({"k": 3}, 5, source(tmp_path))
+        work.begin({"k": 3}, 5, "00", source(tmp_path))
         work.save(stage="scanned", blocks=2, columns=[column.as_dict()])
         (work.folder / "numbers").write_text("")
         work.finish(1, Done(3, 1, 3, 3, [(0.5, -2)], 1.0, 4.0, [0.0], {}), work.folder / "numbers")
@@ -95,7 +95,7 @@ def test_a_folder_that_is_nobodys_work_is_removed(tmp_path):
 def test_work_that_waits_is_not_removed(tmp_path):
     work = Work(tmp_path / "out.csv")
     with work.locked():
-        work.begin({"k": 3}, 5, source(tmp_path))
+        work.begin({"k": 3}, 5, "00", source(tmp_path))
     Work(tmp_path / "out.csv").sweep(overwrite=True)
     assert Work(tmp_path / "out.csv").stage == "begun"
 

@@ -24,7 +24,7 @@ def test_blocks_are_put_together_in_the_order_of_the_file(tmp_path):
 
 
 def test_released_numbers_are_spelled_as_in_memory():
-    assert texts_of(COLUMN, "x", np.array([5, 0, 5, 17]), ",") == ["0,0", "-0,5", "0,0", "1,2"]
+    assert texts_of(COLUMN, "x", np.array([5, 0, 5, 17]), ",").to_pylist() == ["0,0", "-0,5", "0,0", "1,2"]
 
 
 def test_the_first_formulas_are_listed():

@@ -126,7 +126,7 @@ def longest_chord(chunks: Iterable[Int]) -> float:
 class ClockKept(Kept):
     """Nanoseconds after midnight; the spread is in hours."""
 
-    kind = "time"
+    kind = "time-of-day"
 
     form: Form = A_TIME
     finest: int = 1  # the unit that all times are whole numbers of, in nanoseconds
@@ -216,7 +216,7 @@ class ClockAttribute(Attribute):
     @property
     def kind(self) -> str:
         """What its kind is called."""
-        return "time"
+        return "time-of-day"
 
     def coordinates(self) -> Float:
         """Two columns."""
@@ -308,7 +308,7 @@ def warning_of_times(name: str, parts: Iterable[Int]) -> str | None:
 class ClockGathering(MomentGathering):
     """Times of day."""
 
-    kind = family = "time"
+    kind = family = "time-of-day"
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[ClockKept, Settle]:
         """Every time in nanoseconds after midnight."""
@@ -324,13 +324,13 @@ class ClockGathering(MomentGathering):
 class TimeOfDay(Kind):
     """Columns of times of day."""
 
-    name = "time"
+    name = "time-of-day"
     kept = ClockKept
 
     def takes(self, column: Column) -> bool:
         """Its type, or text such as 13:45 or 13:45:10."""
         texts = texts_in(column)
-        return looks_like(texts, "time") if texts is not None else family_of(column) == "time"
+        return looks_like(texts, "time-of-day") if texts is not None else family_of(column) == "time-of-day"
 
     def gathering(self, name: str, wish: Wish) -> Gathering:
         """A column that comes in parts."""

@@ -190,12 +190,7 @@ class CodeAttribute(Attribute):
 
     def said(self) -> dict[str, Any]:
         """How many codes there are, and whether the distances are exact."""
-        return {
-            "codes": self.scale.codes,
-            "coordinates": "exact" if self.scale.is_exact else "approximate",
-            "coordinates_used": min(self.scale.needed, self.scale.most),
-            "coordinates_needed": self.scale.needed,
-        }
+        return {"values": self.scale.codes, "distances": "exact" if self.scale.is_exact else "approximate"}
 
 
 @dataclass(frozen=True)

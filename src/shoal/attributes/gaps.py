@@ -355,7 +355,8 @@ class GapKept(Kept):
             return self
 
         def present() -> Iterator[Stored]:
-            return (part for stored in chunks() if len(part := stored[~is_gap(stored)]))
+            parts = (part for stored in chunks() if len(part := stored[~is_gap(stored)]))
+            return iter([np.concatenate(list(parts))]) if alone else parts  # sums as of a table in memory
 
         inner = self.inner.scaled(scaling, present, alone)
         values = self.records - self.gaps
@@ -639,7 +640,9 @@ class GapAttribute(Attribute):
         if self.kept.inner is None:
             return {}
         values = self.kept.records - self.kept.gaps
-        return self.kept.inner.bare().digits_used(asked, squares, values, k)
+        # A mean may be that of half of a group, where the others have gaps.
+        fewest = (k + 1) // 2 if self.kept.policy == "value" else k
+        return self.kept.inner.bare().digits_used(asked, squares, values, fewest)
 
     def digits_said(self, digits: int | None) -> int | str | None:
         """Of the values."""

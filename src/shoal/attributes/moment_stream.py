@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.attributes.base import AgainError, Chunks, Gathering, Kept, Settle, Stored, Wish
@@ -170,7 +171,7 @@ class MomentGathering(Gathering):
             raise self._refused(column, family)
         if self._texts is None:
             self._texts = texts_reader(self.name, self.family, self._again, self._asked, self._swapped)
-        return self._texts.add(texts)
+        return self._texts.add(pc.utf8_trim_whitespace(texts))
 
     def _refused(self, column: Column, family: Family | None) -> ShoalError:
         """The kind that was asked for is not what the type says."""

@@ -56,7 +56,7 @@ def any_of(patterns: list[str]) -> str:
 LOOKS: dict[Family, str] = {
     "date": any_of([date_expression(layout) for layout in DATES]),
     "timestamp": any_of([moment_expression(layout) for layout in DATES]),
-    "time": any_of([TIME]),
+    "time-of-day": any_of([TIME]),
     "duration": any_of([LAYOUTS[layout] for layout in SEEN]),
 }
 """What text looks like that is known when it is seen; a date is a point in time, too, where others are."""
@@ -65,9 +65,9 @@ LOOKS: dict[Family, str] = {
 def looks_like(texts: pa.ChunkedArray, family: Family) -> bool:
     """Whether every text looks like a moment of a family."""
     pattern = LOOKS[family]
-    if not len(texts) or not re.match(pattern, texts[0].as_py()):
+    if not len(texts) or not re.match(pattern, texts[0].as_py().strip()):  # most columns end here
         return False
-    different = pc.unique(texts)
+    different = pc.utf8_trim_whitespace(pc.unique(texts))
     if not pc.all(pc.match_substring_regex(different, pattern)).as_py():
         return False
     if family == "duration":
@@ -281,7 +281,7 @@ def swapped_fields(fields: Fields) -> Fields:
 class ClockTexts(Texts):
     """Times of day."""
 
-    family = "time"
+    family = "time-of-day"
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -300,7 +300,7 @@ class ClockTexts(Texts):
 
     def form(self) -> Form:
         """With seconds where some have them."""
-        return Form("time", layout=self._manner.time(), fraction=self._manner.fraction)
+        return Form("time-of-day", layout=self._manner.time(), fraction=self._manner.fraction)
 
 
 class LengthTexts(Texts):
@@ -339,6 +339,6 @@ def texts_reader(name: str, family: Family, again: Again, asked: str | None, swa
     """The reader of a family; `asked` is the layout that was asked for, empty where only the kind was."""
     if family == "duration":
         return LengthTexts(name, asked is not None)
-    if family == "time":
+    if family == "time-of-day":
         return ClockTexts(name)
     return CalendarTexts(name, family, again, asked is not None, asked or "", swapped)

@@ -26,12 +26,12 @@ from shoal.table import Column, arrow_type, is_text
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Family = Literal["date", "timestamp", "time", "duration"]
+Family = Literal["date", "timestamp", "time-of-day", "duration"]
 
 WORDS: dict[Family, str] = {
     "date": "dates",
     "timestamp": "points in time",
-    "time": "times of day",
+    "time-of-day": "times of day",
     "duration": "durations",
 }
 
@@ -39,7 +39,7 @@ _UNITS = {tick: unit for unit, tick in TICKS.items()}
 _LAYOUTS: dict[Family, str] = {
     "date": "%Y-%m-%d",
     "timestamp": "%Y-%m-%d %H:%M:%S",
-    "time": "%H:%M:%S",
+    "time-of-day": "%H:%M:%S",
     "duration": "days",
 }
 _EPOCH = datetime(1970, 1, 1)
@@ -89,7 +89,8 @@ class Form:
         """Moments in the type of the column."""
         if self.family == "date":
             return pa.array(ticks.astype(np.int32)).cast(pa.date32())
-        values = ticks * (tick // TICKS[self.unit])
+        unit = TICKS[self.unit]
+        values = ticks * (tick // unit) if tick >= unit else ticks // (unit // tick)
         if self.family == "timestamp":
             return pa.array(values).cast(pa.timestamp(self.unit, self.zone))
         if self.family == "duration":
@@ -99,11 +100,14 @@ class Form:
         return pa.array(values).cast(pa.time64(self.unit))
 
 
-A_DATE, A_TIME = Form.of_type("date", "D", None), Form.of_type("time", "ns", None)
+A_DATE, A_TIME = Form.of_type("date", "D", None), Form.of_type("time-of-day", "ns", None)
 
 
 def offsets_of(ticks: Int, tick: int, zone: str | None) -> Int:
-    """How many seconds the clocks of a zone are before UTC at some points in time."""
+    """How many seconds the clocks of a zone are before UTC at some points in time.
+
+    Arrow knows no summer time after 2037; the points in time are right all the same.
+    """
     if zone is None:
         return np.zeros(len(ticks), np.int64)
     instants = pa.array(ticks).cast(pa.timestamp(_UNITS[tick], zone))
@@ -227,7 +231,7 @@ def family_of(column: Column) -> Family | None:
     if column.series.dtype == nw.Object:
         return object_family(column.series.to_list())
     families: dict[Any, Family] = {
-        nw.Date: "date", nw.Datetime: "timestamp", nw.Time: "time", nw.Duration: "duration"
+        nw.Date: "date", nw.Datetime: "timestamp", nw.Time: "time-of-day", nw.Duration: "duration"
     }  # fmt: skip
     return next((family for dtype, family in families.items() if column.series.dtype == dtype), None)
 
@@ -239,7 +243,7 @@ def arrow_family(kind: pa.DataType) -> Family | None:
     if pa.types.is_timestamp(kind):
         return "timestamp"
     if pa.types.is_time(kind):
-        return "time"
+        return "time-of-day"
     return "duration" if pa.types.is_duration(kind) else None
 
 
@@ -250,7 +254,7 @@ def object_family(values: list[Any]) -> Family | None:
     if all(isinstance(value, timedelta) for value in values):
         return "duration"
     if all(isinstance(value, time) for value in values):
-        return "time"
+        return "time-of-day"
     if not all(isinstance(value, date) for value in values):
         return None
     return "timestamp" if any(isinstance(value, datetime) for value in values) else "date"
@@ -326,16 +330,16 @@ def refuse_zones(name: str, values: list[Any], family: Family) -> None:
     if family == "duration":
         return
     zoned = np.array([getattr(value, "tzinfo", None) is not None for value in values])
-    if family == "time" and zoned.any():
+    if family == "time-of-day" and zoned.any():
         raise rows_error(name, "times of day with a zone", zoned, "leave the zone out")
     if zoned.any() and not zoned.all():
         raise rows_error(name, "points in time without a zone beside others with one", ~zoned, "give all a zone")
 
 
 def texts_in(column: Column) -> pa.ChunkedArray | None:
-    """The text of a column without spaces at its ends; None where it holds something else."""
+    """The text of a column; None where it holds something else."""
     if column.parts:
         return None
     if column.text is None and column.series.dtype != nw.String and not is_text(arrow_type(column.series)):
         return None
-    return pc.utf8_trim_whitespace(column.values())
+    return column.values()

@@ -308,8 +308,8 @@ def refuse_type(name: str, series: "nw.Series[Any]") -> None:
     dtype = series.dtype
     if dtype.is_temporal():
         raise ShoalError(
-            f"column {name!r} holds dates or times ({dtype}), which cannot be a quasi-identifier yet; "
-            "turn it into a number first, such as the year"
+            f"column {name!r} holds dates or times ({dtype}), not numbers; leave its kind out, "
+            "or name the one that it has: date, timestamp, time or duration"
         )
     if dtype in (nw.Categorical, nw.Enum):
         raise ShoalError(
@@ -360,7 +360,8 @@ def from_objects(name: str, values: list[Any], scale: int = 0) -> Numbers:
     if not wrong.any():
         raise ShoalError(f"column {name!r} mixes decimals with other numbers; convert it to one type")
     first = values[int(wrong.argmax())]
-    raise rows_error(name, f"text or other objects such as {first!r}", wrong, "turn it into numbers first")
+    cure = "turn all into numbers, or all into text"
+    raise rows_error(name, f"text or other objects such as {first!r}", wrong, cure)
 
 
 def from_decimals(values: list[Decimal], least: int = 0) -> Fixed:
@@ -423,7 +424,7 @@ def from_text(name: str, column: pa.ChunkedArray, decimal_sign: str, thousands: 
     plain = pc.match_substring_regex(texts, number_pattern(decimal_sign, thousands)).to_numpy()
     if not plain.all():
         first = texts[int(np.argmin(plain))].as_py()
-        raise rows_error(name, f"text such as {first!r}", ~plain, cure_of_text(first, decimal_sign))
+        raise rows_error(name, f"text such as {first!r}", ~plain, cure_of_text(name, first, decimal_sign))
     texts = pointed(texts, decimal_sign, thousands)
     if has_exponents(texts):
         return from_floats(name, doubles_of(texts))
@@ -469,7 +470,7 @@ def refuse_doubtful(name: str, example: str | None, is_shown: bool, decimal_sign
     )
 
 
-def cure_of_text(text: str, decimal_sign: str) -> str:
+def cure_of_text(name: str, text: str, decimal_sign: str) -> str:
     """What to do about text in a quasi-identifier; numbers may only have another decimal sign."""
     other = "," if decimal_sign == "." else "."
     sign, cures = ("comma" if other == "," else "point"), []
@@ -477,7 +478,7 @@ def cure_of_text(text: str, decimal_sign: str) -> str:
         cures.append(f"say --decimal {other} (decimal={other!r}) if its {sign} is a decimal sign")
     if re.fullmatch(number_pattern(decimal_sign, other), text):
         cures.append(f"say --decimal {decimal_sign} (decimal={decimal_sign!r}) if its {sign} separates thousands")
-    last = "turn it into numbers or leave it out of the quasi-identifiers"
+    last = f"turn it into numbers, or say --kind {name}=nominal if these are categories"
     return f"{', or '.join(cures)}; else {last}" if cures else last
 
 
@@ -496,7 +497,8 @@ def from_spelled_booleans(texts: pa.ChunkedArray, truth: NDArray[np.bool_]) -> F
 
 def missing_error(name: str, where: NDArray[np.bool_]) -> ShoalError:
     """Missing values stand in the way."""
-    return rows_error(name, "missing values", where, "fill them in or take those records out")
+    cure = "say what is to be done about them (--gaps), or name what means one (--gap-values), or fill them in"
+    return rows_error(name, "missing values", where, cure)
 
 
 def refuse_long(name: str, lengths: NDArray[Any]) -> None:
@@ -512,6 +514,7 @@ class RowsError(ShoalError):
 
     def __init__(self, name: str, what: str, rows: Int, cure: str) -> None:
         self.parts = name, what, rows, cure
+        self.cure = cure
         super().__init__(
             f"quasi-identifier {name!r} holds {what} (row{'s' if len(rows) > 1 else ''} {some(rows)}); {cure}"
         )

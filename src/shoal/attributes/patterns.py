@@ -66,8 +66,9 @@ def joined_patterns(patterns: Mask, counts: Int, free: Mask, names: Sequence[str
 def too_rare(pattern: Mask, size: int, names: Sequence[str], k: int, all_free: bool) -> ShoalError:
     """A pattern that fewer than k records have."""
     lacking = some((repr(name) for name, gap in zip(names, pattern, strict=True) if gap), 10)
-    what = f"lack {lacking} and nothing else" if pattern.any() else f"lack none of {some(map(repr, names), 10)}"
-    records = f"{size} records" if size > 1 else "1 record"
+    records, lack = (f"{size} records", "lack") if size > 1 else ("1 record", "lacks")
+    listed = some(map(repr, names), 10)
+    what = f"{lack} {lacking} and nothing else" if pattern.any() else f"{lack} none of {listed}"
     cure = "" if all_free else "say --gaps blank to blank more cells, or "
     return ShoalError(
         f"only {records} {what}, fewer than k={k}, so they cannot be grouped by their gaps; "

@@ -21,11 +21,11 @@ def places_in(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def by_rest(names: Sequence[str], words: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
-    """The names in which one of the words stands once, by the rest of the name."""
+    """The names in which one of the words stands, by the rest of the name."""
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in names:
         parts = words_and_numbers(name)
-        if sum(part in words for part in parts) == 1:
+        if any(part in words for part in parts):
             found[tuple(_ITSELF if part in words else part for part in parts)].append(name)
     return found
 

@@ -19,7 +19,7 @@ from shoal.attributes.numbers import Fixed, Numbers
 from shoal.files.words import numbering_words, parts_of
 
 Int = NDArray[np.int64]
-Kind = Literal["counter", "date", "place", "code", "mark"]
+Kind = Literal["counter", "date", "time", "place", "code", "mark"]
 
 MOST = 1 << 16
 """So many different numbers of a column are held; of more, those at its ends."""
@@ -59,11 +59,16 @@ _TIMES = {"timestamp", "unix", "epoch", "posix", "ts", "datetime", "date", "time
 
 @dataclass(frozen=True)
 class Finding:
-    """Why the numbers of a column are no quantities, and what to do about it."""
+    """Why the numbers of a column are no quantities, and what to do about it.
+
+    `asks` is the kind of attribute that suits them better, and `marks` are the numbers that mean something else.
+    """
 
     kind: Kind
     reason: str
     cure: str
+    asks: str = ""
+    marks: tuple[str, ...] = ()
 
 
 class Tally:
@@ -159,8 +164,8 @@ def finding_in(name: str, shown: Shown) -> Finding | None:
     """The same from what is known of the numbers."""
     if shown.tally.records < LEAST or len(shown.values) < 3:
         return None
-    looks = as_date(name, shown) or as_counter(shown) or as_code(name, shown) or as_marks(shown)
-    return looks or as_blocks(shown)
+    looks = as_date(name, shown) or as_counter(shown) or as_code(name, shown) or as_marks(name, shown)
+    return looks or as_blocks(name, shown)
 
 
 # Counters.
@@ -208,6 +213,7 @@ class Layout:
     day: tuple[int, int] | None
     chance: float
     low: int
+    asks: str = ""  # the kind of attribute that reads such dates
 
     def valid(self, values: Int) -> NDArray[np.bool_]:
         """Which numbers are dates."""
@@ -222,10 +228,10 @@ class Layout:
 _NO_DATES = [0, *(int(digit * width) for digit in "789" for width in range(2, 9))]  # dates that nobody knows
 _DAYS = np.array([0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
 _LAYOUTS = (
-    Layout("YYYYMMDD", (10**4, 10**4), (100, 100), (1, 100), 0.037, 18500101),
-    Layout("DDMMYYYY", (1, 10**4), (10**4, 100), (10**6, 100), 0.003, 1011850),
-    Layout("MMDDYYYY", (1, 10**4), (10**6, 100), (10**4, 100), 0.003, 1011850),
-    Layout("YYMMDD", (10**4, 100), (100, 100), (1, 100), 0.037, 10101),
+    Layout("YYYYMMDD", (10**4, 10**4), (100, 100), (1, 100), 0.037, 18500101, "date"),
+    Layout("DDMMYYYY", (1, 10**4), (10**4, 100), (10**6, 100), 0.003, 1011850, "date:%d%m%Y"),
+    Layout("MMDDYYYY", (1, 10**4), (10**6, 100), (10**4, 100), 0.003, 1011850, "date:%m%d%Y"),
+    Layout("YYMMDD", (10**4, 100), (100, 100), (1, 100), 0.037, 10101, "date:%y%m%d"),
     Layout("YYYYMM", (100, 10**4), (1, 100), None, 0.12, 185001),
     Layout("YYYYDDD", (1000, 10**4), None, (1, 1000), 0.37, 1850001),
 )
@@ -238,14 +244,18 @@ def taken(values: Int, part: tuple[int, int]) -> Int:
 
 def as_date(name: str, shown: Shown) -> Finding | None:
     """Dates written as whole numbers, or seconds since 1970 where the name says so."""
-    cure = "turn it into a year or an age first, or drop it (-i, identifiers)"
     values = shown.values
     if set(parts_of(name)) & _TIMES and is_time(values[0], values[-1]):
-        reason = f"looks like points in time, counted from 1970 (such as {plain(values[0])})"
-        return Finding("date", f"{reason}: a mean of them is a moment at which nothing happened", cure)
+        return Finding(
+            "time",
+            f"looks like points in time, counted from 1970 (such as {plain(values[0])})",
+            "write them such as 2024-01-31 13:45, so that groups get moments that are rounded, or drop it "
+            "(-i, identifiers)",
+        )
     if not shown.whole or not shown.tally.complete or values[0] < 0 or values[-1] > 10**8:
         return None
-    candidates = values[~np.isin(values, _NO_DATES)].astype(np.int64)
+    unknown = np.isin(values, _NO_DATES)
+    candidates, marks = values[~unknown].astype(np.int64), tuple(map(plain, values[unknown]))
     for layout in _LAYOUTS:
         if len(candidates) < 3 or candidates[-1] >= 10 ** len(layout.name):
             continue
@@ -256,7 +266,10 @@ def as_date(name: str, shown: Shown) -> Finding | None:
             continue
         example = f"{candidates[valid][0]:0{len(layout.name)}d}"
         reason = f"looks like dates written as numbers ({layout.name}, such as {example})"
-        return Finding("date", f"{reason}: the mean of two dates is often no date", cure)
+        said = f"say --kind {name}={layout.asks}" if layout.asks else "turn it into a year"
+        more = f" --gap-values {name}={','.join(marks)}" if layout.asks and marks else ""
+        cure = f"{said}{more}, or drop it (-i, identifiers)"
+        return Finding("date", f"{reason}: the mean of two dates is often no date", cure, layout.asks, marks)
     return None
 
 
@@ -279,7 +292,9 @@ def as_code(name: str, shown: Shown) -> Finding | None:
             "place",
             f"looks like codes of places (such as {example}): Shoal takes near codes for near places, "
             "and the mean of a group may be no real code",
-            "do not look up released codes, or use coordinates instead, or drop it (-i, identifiers)",
+            f"say --prefix {name}=1,2 if codes that begin alike are near, or --kind {name}=nominal to take them "
+            "for categories, or drop it (-i, identifiers); else do not look up released codes",
+            "nominal",
         )
     if is_called_code(parts):
         why = f"called {parts[-1]!r}, such as {example}"
@@ -287,22 +302,23 @@ def as_code(name: str, shown: Shown) -> Finding | None:
         why = f"filled with zeros, such as {example}"
     else:
         return None
-    return code(why)
+    return code(name, why)
 
 
-def as_blocks(shown: Shown) -> Finding | None:
+def as_blocks(name: str, shown: Shown) -> Finding | None:
     """Codes by how they lie, whatever their name."""
     if not shown.whole or not lies_in_blocks(shown.tally):
         return None
-    return code(f"a few numbers that all occur often, in blocks, such as {ends_of(shown)}")
+    return code(name, f"a few numbers that all occur often, in blocks, such as {ends_of(shown)}")
 
 
-def code(why: str) -> Finding:
+def code(name: str, why: str) -> Finding:
     """The numbers stand for something else."""
     return Finding(
         "code",
         f"looks like codes ({why}): the mean of codes is another code or none",
-        "drop it (-i, identifiers), or keep it (-c, confidential) if nobody can know it",
+        f"say --kind {name}=nominal to take them for categories, or drop it (-i, identifiers)",
+        "nominal",
     )
 
 
@@ -348,7 +364,7 @@ def lies_in_blocks(tally: Tally) -> bool:
 # Marks.
 
 
-def as_marks(shown: Shown) -> Finding | None:
+def as_marks(name: str, shown: Shown) -> Finding | None:
     """Numbers such as -9 or 999 at an end of the column, repeated and far from all others."""
     values, counts = shown.values, shown.tally.counts
     for sign, outward, often, far in (
@@ -356,14 +372,16 @@ def as_marks(shown: Shown) -> Finding | None:
         (-1, -values[:_ENDS], counts[:_ENDS], -values[-1]),
     ):
         if number := marks_at(outward, often, float(far), sign):
-            marks = " and ".join(plain(sign * value) for value in outward[:number])
+            marks = tuple(plain(sign * value) for value in outward[:number])
             rest = sorted((sign * float(outward[number]), sign * float(far)))
             return Finding(
                 "mark",
-                f"holds {marks} in {int(often[:number].sum())} records, far from all others "
+                f"holds {' and '.join(marks)} in {int(often[:number].sum())} records, far from all others "
                 f"({plain(rest[0])} to {plain(rest[1])}): that looks like a mark for 'missing' or for 'more', "
                 "and the mean of a group with it says nothing",
-                "leave those records out, or put numbers in its place",
+                f"say --gap-values {name}={','.join(marks)} if it means that a value is missing, or put numbers "
+                "in its place",
+                marks=marks,
             )
     return None
 

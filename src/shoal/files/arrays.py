@@ -6,8 +6,10 @@ intervals, and decimals of 32 and 64 bits hold the same values in another form.
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 
 def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -18,6 +20,20 @@ def decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_run_end_encoded(column.type):
         return pa.chunked_array(map(pc.run_end_decode, column.chunks), type=column.type.value_type)
     return column
+
+
+def taken(column: pa.ChunkedArray, rows: NDArray[np.int64]) -> pa.ChunkedArray:
+    """The records of a column at these rows, in their order and in the same type."""
+    kind = column.type
+    if pa.types.is_run_end_encoded(kind):
+        return pc.run_end_encode(taken(decoded(column), rows), run_end_type=kind.run_end_type)
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        return plain(column).take(pa.array(rows)).cast(kind)
+    try:
+        return column.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:  # such as lists of these: one by one
+        whole = pa.concat_arrays(column.chunks)
+        return pa.chunked_array([pa.concat_arrays([whole[row : row + 1] for row in rows.tolist()])], kind)
 
 
 def plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.files.arrays import decoded
+from shoal.files.arrays import decoded, plain
 
 StoredType = Callable[[pa.DataType], pa.DataType]
 """The type that a column of a type gets in a file."""
@@ -40,6 +40,32 @@ def fresh(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_dictionary(column.type):
         return column.combine_chunks()
     return pa.chunked_array([pa.concat_arrays([*column.chunks, column.chunk(0)[:0]])])
+
+
+def relisted(table: pa.Table) -> pa.Table:
+    """The same with categories listed by their values, unless they have an order of their own.
+
+    In the order in which they were first met, they would tell in which order the rows came.
+    """
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type) and not field.type.ordered:
+            column = table.column(place).unify_dictionaries()
+            chunks = [by_value(chunk) for chunk in column.chunks]
+            table = table.set_column(place, field, pa.chunked_array(chunks, field.type))
+    return table
+
+
+def by_value(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    """A column of categories, listed by their values."""
+    listed = chunk.dictionary
+    try:
+        order = pc.array_sort_indices(plain(pa.chunked_array([listed])).combine_chunks())
+    except pa.ArrowNotImplementedError:
+        texts = [repr(value) for value in listed.to_pylist()]
+        order = pc.array_sort_indices(pa.array(texts, pa.string()))
+    places = pc.array_sort_indices(order)  # where each category stands now
+    indices = places.take(chunk.indices).cast(chunk.type.index_type)
+    return pa.DictionaryArray.from_arrays(indices, listed.take(order))
 
 
 def trimmed(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import pyarrow as pa
 
 from shoal.attributes.quantities import MOST
@@ -21,11 +22,13 @@ from shoal.files.batches import batches
 from shoal.files.file import File
 from shoal.files.memory import BASE, FLOOR, bytes_of
 from shoal.files.source import reader_of
+from shoal.inspection.patterns import GapPatterns, Patterns
+from shoal.inspection.places import with_places
 from shoal.inspection.profiles import ColumnProfile, Profiler
 from shoal.inspection.suggestions import Role
 from shoal.privacy import count
 from shoal.progress import quietly
-from shoal.table import arrow_of
+from shoal.table import Column, arrow_of, framed
 
 _HELD = 160  # bytes that a different value takes at most, in a set and in a tally
 _FEWEST = 100  # different values are counted at least as far as this
@@ -39,6 +42,7 @@ class Inspection:
     columns: tuple[ColumnProfile, ...]
     unique: int | None
     numbered: bool = False  # columns of the same name were given numbers
+    gaps: "GapPatterns | None" = None  # which of the suggested quasi-identifiers records lack
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -49,9 +53,10 @@ class Inspection:
             (
                 column.name,
                 column.type,
+                column.kind,
                 "" if column.low is None else f"{column.low} to {column.high}",
                 f"{'more than ' if column.more else ''}{counted(column.distinct)}",
-                counted(column.missing) if column.missing else "",
+                missing_shown(column, counted),
                 column.role,
                 column.reason,
             )
@@ -60,7 +65,7 @@ class Inspection:
         return Card(
             "Inspection",
             figures,
-            header=("column", "type", "range", "distinct", "missing", "suggested role", "why"),
+            header=("column", "type", "kind", "range", "distinct", "missing", "suggested role", "why"),
             rows=rows,
             notes=["For the owner of the table: the ranges are original values. You decide on the roles."],
         ).html()
@@ -70,8 +75,9 @@ class Inspection:
         return [column.name for column in self.columns if column.role == role]
 
     def roles(self) -> dict[str, list[str]]:
-        """The suggested roles as `anonymize` takes them: `anonymize(data, k=5, **inspect(data).roles())`.
+        """The suggested roles as `anonymize` takes them.
 
+        `anonymize(data, k=5, **found.roles(), **found.options())` makes a release by all that is suggested.
         Columns that are not to leave are among the identifiers; those that tell nobody apart have no role.
         """
         return {
@@ -80,9 +86,22 @@ class Inspection:
             "identifiers": [c.name for c in self.columns if c.role in ("identifier", "drop")],
         }
 
+    def options(self, blocks: bool = False) -> dict[str, Any]:
+        """What `anonymize` is to be told beside the roles: kinds, what means a missing value, a policy for gaps.
+
+        Where the table is to be divided into blocks, a gap is a value: patterns of gaps need it in one.
+        """
+        made: dict[str, Any] = {}
+        for column in self.columns:
+            for option, value in column.options.items():
+                made.setdefault(option, {})[column.name] = value
+        if self.gaps is not None:
+            made["gaps"] = "value" if blocks else self.gaps.policy
+        return made
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON takes it: dates, and numbers that JSON does not know, as text."""
-        whole = asdict(self)
+        whole = asdict(self) | {"options": self.options()}
         for column in whole["columns"]:
             for end in ("low", "high"):
                 value = column[end]
@@ -113,7 +132,12 @@ def inspect(data: Any, *, memory: str | int | None = None, **dialect: Any) -> In
     if not is_path:
         table, found = table_of(data)
         numbered = found is not None and is_numbered(found, dialect)
-        return inspected(table.schema, lambda names: batches(table.select(names)), found, limit, numbered)
+        frame = None if isinstance(data, Source) else framed(data)
+
+        def parts(names: list[str]) -> Iterator[pa.Table]:
+            return batches(table.select(names))
+
+        return inspected(table.schema, parts, found, limit, numbered, frame)
     said = Said(**({"number_names": True} | dialect))
     reader = reader_of(File.held(data), said) if str(data) == "-" else look(Path(data), said, quietly)
     numbered = is_numbered(reader.dialect, dialect)
@@ -147,15 +171,28 @@ def inspected(
     dialect: Dialect | None,
     limit: int,
     numbered: bool,
+    frame: "nw.DataFrame[Any] | None" = None,
 ) -> Inspection:
-    """Look at some records at a time; a dialect is that of a CSV file."""
+    """Look at some records at a time; a dialect is that of a CSV file, a frame that of a table in memory."""
     passed = Counted(tables(schema.names))
-    columns = profiles(schema, passed, dialect, limit)
-    quasi = [column.name for column in columns if column.role == "quasi-identifier"]
-    unique = None
+    columns = with_places(profiles(schema, passed, dialect, limit, frame))
+    chosen = [column for column in columns if column.role == "quasi-identifier"]
+    quasi = [column.name for column in chosen]
+    unique, patterns = None, Patterns(chosen, dialect.signs if dialect else None)
     if quasi and passed.records:
-        unique = int((count(tables(quasi), quasi, passed.records).sizes == 1).sum())
-    return Inspection(passed.records, columns, unique, numbered)
+        unique = int((count(patterns.watching(tables(quasi)), quasi, passed.records).sizes == 1).sum())
+    k = min(5, passed.records)
+    return Inspection(passed.records, columns, unique, numbered, patterns.found(k))
+
+
+def missing_shown(column: ColumnProfile, number: Callable[[int], str] = str) -> str:
+    """How many values are missing, and how that is written."""
+    if not column.missing:
+        return ""
+    written = [text or "empty" for text in column.gaps]
+    if written == ["empty"]:
+        return number(column.missing)
+    return f"{number(column.missing)} ({', '.join(written[:3])}{', ...' if len(written) > 3 else ''})"
 
 
 class Counted:
@@ -171,11 +208,16 @@ class Counted:
 
 
 def profiles(
-    schema: pa.Schema, tables: Iterable[pa.Table], dialect: Dialect | None, limit: int
+    schema: pa.Schema,
+    tables: Iterable[pa.Table],
+    dialect: Dialect | None,
+    limit: int,
+    frame: "nw.DataFrame[Any] | None" = None,
 ) -> tuple[ColumnProfile, ...]:
     """Every column of a table that comes in parts; a dialect is that of a CSV file."""
     most = max(_FEWEST, min(MOST, (limit - BASE) // (_HELD * max(1, len(schema)))))
-    profilers = [Profiler(field.name, field.type, dialect, most) for field in schema]
+    held = {} if frame is None else {name: Column(name, frame[name]) for name in schema.names}
+    profilers = [Profiler(each.name, each.type, dialect, most, held.get(each.name)) for each in schema]
     for table in tables:
         for profiler in profilers:
             profiler.add(table[profiler.name])

@@ -276,7 +276,7 @@ class Stream:
         if state and state["settings"] == wanted:
             known = reader_from(state["input"])
             if known.file.is_unchanged():
-                self.settings = self.settings.seeded(state["seed"])
+                self.settings = self.settings.seeded(state["seed"], state["key"])
                 return known
             found = look(self.source, self.said, passes.begin("look"))
             if found.file.sha256 == known.file.sha256:
@@ -293,7 +293,7 @@ class Stream:
         source = look(self.source, self.said, passes.begin("look"))
         self.roles.check(source.columns)
         self.settings = self.settings.seeded()
-        work.begin(wanted, self.settings.random_state, source)
+        work.begin(wanted, self.settings.random_state, self.settings.key, source)
         return source
 
     def _wanted(self) -> dict[str, Any]:
@@ -340,7 +340,8 @@ class Stream:
                 column.scaled(self.settings.scaling, read_again, blocks == 1)
                 for column, read_again in zip(columns, chunks, strict=True)
             ]
-            said += warn_of([c.name for c in columns if c.is_constant], self.k, self.settings.exact)
+            constant = [c.name for c in columns if c.is_constant]
+            said += warn_of(constant, self.k, self.settings.exact, self.settings.keep_order)
             found_odd = (c.warning(read_again) for c, read_again in zip(columns, chunks, strict=True))
             said += warn_of_all(warning for warning in found_odd if warning is not None)
         work.save(
@@ -472,9 +473,18 @@ class Stream:
         for made in work.names.values():  # a run that was killed later may have given them their names
             made.unlink(missing_ok=True)
         writer = ReleaseWriter(
-            source, self.roles, columns, self.settings.exact, state["types"], state["returns"], blocks
+            source,
+            self.roles,
+            columns,
+            self.settings.exact,
+            state["types"],
+            state["returns"],
+            blocks,
+            state["records"],
+            self.settings.key,
+            work.path("order"),
         )
-        writer.write(path, kind, style, passes.begin("write"))
+        writer.write(path, kind, style, passes)
         flush_to_disk(path)
         give_back()
         written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))

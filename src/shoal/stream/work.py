@@ -47,10 +47,10 @@ class Work:
         self.state |= news
         write_whole(self.folder / "state.json", self.state)
 
-    def begin(self, settings: dict[str, Any], seed: int | None, source: Reader) -> None:
-        """Make the folder; it holds original values, so it is for its owner only."""
+    def begin(self, settings: dict[str, Any], seed: int | None, key: str | None, source: Reader) -> None:
+        """Make the folder; it holds original values and the key of the order, so it is for its owner only."""
         self.clear()
-        self.save(version=VERSION, stage="begun", settings=settings, seed=seed, input=source.as_dict())
+        self.save(version=VERSION, stage="begun", settings=settings, seed=seed, key=key, input=source.as_dict())
 
     def clear(self) -> None:
         """Throw away what was done, but not the folder, which is locked."""
