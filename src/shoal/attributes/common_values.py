@@ -29,6 +29,9 @@ class CommonValues(ABC):
     raw: Float
     """The values as coordinates before scaling, in the units of `Numbers.raw`."""
 
+    is_text = False
+    """Whether the values are text, whatever the column was."""
+
     def of(self, column: str) -> "CommonValues":
         """The values of one of the columns that an attribute stands for."""
         return self
@@ -47,7 +50,7 @@ class CommonValues(ABC):
 
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
         """The value of each record's group as a column of the kind and dtype of the one that it replaces."""
-        native, short = like.to_native(), self.native()
+        native, short, keep_type = like.to_native(), self.native(), keep_type and not self.is_text
         namespace = like.__native_namespace__()
         new: Any
         if like.implementation.is_pyarrow():
@@ -176,6 +179,7 @@ class IntervalValues(CommonValues):
 
     texts: list[str]
     raw: Float
+    is_text = True
 
     def native(self) -> list[str]:
         """Text."""
@@ -188,13 +192,6 @@ class IntervalValues(CommonValues):
     def text(self, decimal_sign: str = ".") -> list[str]:
         """Text."""
         return self.texts
-
-    def column(self, like: Any, labels: Int, keep_type: bool) -> Any:
-        """A column of text, whatever came."""
-        return super().column(like, labels, False)
-
-    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
-        return pa.chunked_array([pa.array(self.texts, pa.string())])
 
 
 def interval_text(low: str, high: str) -> str:

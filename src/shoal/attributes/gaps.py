@@ -434,6 +434,11 @@ class GapValues(CommonValues):
     spelling: str = ""
 
     @property
+    def is_text(self) -> bool:  # type: ignore[override]
+        """As the values."""
+        return self.inner is not None and self.inner.is_text
+
+    @property
     def raw(self) -> Float:  # type: ignore[override]
         """As the values, NaN for a gap."""
         return self._with(np.nan if self.inner is None else self.inner.raw, np.nan)
