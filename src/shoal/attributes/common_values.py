@@ -51,7 +51,7 @@ class CommonValues(ABC):
         namespace = like.__native_namespace__()
         new: Any
         if like.implementation.is_pyarrow():
-            new = self._arrow(native.type, keep_type).take(pa.array(labels))
+            new = taken(self._arrow(native.type, keep_type), labels)
         elif like.implementation.is_polars():
             new = namespace.Series(like.name, short, dtype=native.dtype if keep_type else None).gather(labels)
         else:
@@ -74,9 +74,19 @@ class CommonValues(ABC):
         if not is_text(kind):
             return pa.chunked_array([pa.array(self.native(), type=kind)])
         try:
-            return pa.chunked_array([pa.array(self.native())])
+            made = pa.chunked_array([pa.array(self.native())])
+            return made.cast(kind) if is_text(made.type) else made
         except (pa.ArrowException, OverflowError):  # whole numbers of more than 64 bits
             return pa.chunked_array([pa.array(self.text(), type=kind)])
+
+
+def taken(values: pa.ChunkedArray, places: Int) -> pa.ChunkedArray:
+    """The values at some places, one after the other, in their type."""
+    try:
+        return values.take(pa.array(places))
+    except pa.ArrowNotImplementedError:  # such as views of strings
+        listed = values.to_pylist()
+        return pa.chunked_array([pa.array([listed[place] for place in places.tolist()], values.type)])
 
 
 @dataclass(frozen=True, eq=False)
