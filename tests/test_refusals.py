@@ -124,6 +124,7 @@ def test_a_taxonomy_that_is_none_is_refused_and_nothing_is_written(tmp_path, cas
     assert not (tmp_path / "safe.csv").exists()
 
 
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 def test_a_taxonomy_stands_in_the_manifest_and_repeats_without_its_file(tmp_path):
     tree = tmp_path / "jobs.json"
     tree.write_text(json.dumps(TREE))
