@@ -20,9 +20,10 @@ from shoal.attributes.common_values import CommonValues
 from shoal.attributes.ladder import DAY, SECOND, TICKS
 from shoal.attributes.layouts import written
 from shoal.attributes.lengths import length_text
+from shoal.attributes.levels import text_like
 from shoal.attributes.numbers import missing_error, rows_error
 from shoal.errors import ShoalError
-from shoal.table import Column, arrow_type, is_text
+from shoal.table import Column, arrow_type
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -340,6 +341,4 @@ def texts_in(column: Column) -> pa.ChunkedArray | None:
     """The text of a column; None where it holds something else."""
     if column.parts:
         return None
-    if column.text is None and column.series.dtype != nw.String and not is_text(arrow_type(column.series)):
-        return None
-    return column.values()
+    return column.values() if text_like(column) else None
