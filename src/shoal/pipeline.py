@@ -108,7 +108,7 @@ def without_gaps(table: Table, wishes: Wishes) -> tuple[Table, list[GapFacts]]:
         lacking = gaps_in(column, wish)
         missing |= lacking
         if lacking.any():
-            facts.append(GapFacts(column.name, "drop", int(lacking.sum()), dict(written_gaps(column, lacking))))
+            facts.append(GapFacts(column.name, "drop", int(lacking.sum()), dict(written_gaps(column, wish))))
     if missing.all():
         raise ShoalError(
             f"every record lacks a value in {some(repr(each.name) for each in facts)}, so none is left; "

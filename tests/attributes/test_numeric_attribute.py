@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -23,6 +25,16 @@ def test_the_loss_is_that_of_the_released_values_on_the_scaled_ones():
     sse, sst = made.squared_errors(common, LABELS)
     assert sse == pytest.approx(((VALUES - [2, 2, 6, 6]) ** 2).sum() / 7.5**2)
     assert sst == pytest.approx(((VALUES - VALUES.mean()) ** 2).sum() / 7.5**2)
+
+
+def test_the_mode_and_the_ends_of_an_interval_are_numbers_of_members_unless_digits_are_asked_for():
+    made = NumericAttribute.of("x", from_floats("x", np.array([10.7, 10.7, 1.2, 3.4, 3.4, 1.2])), "zscore", 1.0)
+    parts = np.arange(6), np.array([0, 3, 6])
+    assert made.squares(*parts, "mode") == made.squares(*parts, "interval") == (0.0, 0)
+    assert made.digits_used(None, Fraction(0), 6, 3) == {"x": 1}
+    assert made.common_values(*parts, "mode", False, 1).text() == ["10.7", "3.4"]
+    assert made.common_values(*parts, "interval", False, 1).text() == ["1.2-10.7", "1.2-3.4"]
+    assert made.common_values(*parts, "mode", False, 0).text() == ["10", "3"]  # 11 is above all
 
 
 def test_a_report_shows_the_values_before_and_after():

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,11 @@ def check_release(case: Case, release: Path) -> dict[str, Any]:
     for values in columns:
         demand(len(values) == case.n, f"{len(values)} records, not {case.n}")
     refuse_marks(release)
+    check_key(case, release, manifest)
+    if not manifest["keep_order"]:
+        for name, values in zip(names, columns, strict=True):
+            check_listed(name, values)
+        columns = [as_they_came(values, manifest["key"]) for values in columns]
     originals = None if case.is_csv else read_arrow(case.content, case.name)
     quasi = []
     for (name, column), values in zip(kept, columns, strict=True):
@@ -112,6 +118,43 @@ def refuse_marks(release: Path) -> None:
         table = read_arrow(content, release.name)
         shown = str(table.schema.metadata) + str([column.chunks for column in table.columns])
         demand(MARK not in shown, "something that must not leave is in the table")
+
+
+# The order of the rows.
+
+
+def check_key(case: Case, release: Path, manifest: dict[str, Any]) -> None:
+    """The order is the one that was asked for, and what it follows from stands in the manifest alone."""
+    key, kept = manifest["key"], manifest["keep_order"]
+    demand(kept is bool(case.settings.get("keep_order")), "another order of the rows than was asked for")
+    demand(kept or re.fullmatch("[0-9a-f]{32}", str(key)), f"the key {key!r}")
+    demand(case.settings.get("key") in (None, key), "another key than the one given")
+    demand(kept or str(key).encode() not in release.read_bytes(), "the key is in the bytes")
+
+
+def as_they_came(values: Any, key: str) -> Any:
+    """A column in the order of the input again: a row left at the place of its keyed hash among those of all rows."""
+    hashed = [
+        blake2b(row.to_bytes(8, "little"), key=bytes.fromhex(key), digest_size=16).digest()
+        for row in range(len(values))
+    ]
+    left = sorted(range(len(values)), key=hashed.__getitem__)
+    places = sorted(range(len(values)), key=left.__getitem__)
+    if isinstance(values, list):
+        return [values[place] for place in places]
+    if pa.types.is_dictionary(values.type):
+        values = values.unify_dictionaries()
+    whole = pa.concat_arrays(values.chunks)
+    return pa.chunked_array([whole[place : place + 1] for place in places], values.type)
+
+
+def check_listed(name: str, values: Any) -> None:
+    """Categories do not tell which record came first."""
+    if isinstance(values, list) or not pa.types.is_dictionary(values.type) or values.type.ordered:
+        return
+    for chunk in values.chunks:
+        listed = chunk.dictionary.to_pylist()
+        demand(listed == sorted(listed), f"the categories of {name!r} stand in the order in which they came")
 
 
 # What stays as it is.

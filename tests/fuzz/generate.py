@@ -77,6 +77,12 @@ def ask(rng: Random, case: Case, n: int) -> None:
         "report": 0.003,
     }
     case.ways = [way for way, chance in chances.items() if rng.random() < chance]
+    if rng.random() < 0.1:
+        settings["keep_order"] = True
+    if rng.random() < 0.1:
+        settings["key"] = f"{rng.getrandbits(128):032x}"
+        if settings.get("keep_order"):
+            case.refuse("an order that is kept and a key for another")
 
 
 # Text.

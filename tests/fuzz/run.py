@@ -32,8 +32,11 @@ from generate import generate
 
 import shoal
 from shoal import cli
+from shoal.stream import ordering
 
 How = Literal["call", "process", "pipe"]
+
+ordering.HELD = 2000  # so that tables of some hundred records are spread over buckets
 
 LONGEST = 120
 """Seconds that a case may take."""
@@ -59,13 +62,14 @@ def arguments(case: Case) -> list[str]:
         if names := case.called(role):  # type: ignore[arg-type]
             made += [option, listed(names)]
     flags = {"method": "--method", "scaling": "--scaling", "aggregate": "--aggregate", "digits": "--digits"}
-    flags |= {"random_state": "--seed"}
+    flags |= {"random_state": "--seed", "key": "--key"}
     for setting, flag in flags.items():
         if setting in case.settings:
             made += [flag, str(case.settings[setting])]
     for name, weight in case.settings.get("attribute_weights", {}).items():
         made += ["--attribute-weight", f"{name}={weight}"]
     made += ["--exact"] if case.settings.get("exact") else []
+    made += ["--keep-order"] if case.settings.get("keep_order") else []
     return made + dialect_arguments(case) + case.extras
 
 
@@ -114,16 +118,16 @@ def started(words: list[str], stdin: bytes = b"") -> tuple[Outcome, bytes]:
     return Outcome(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode()), done.stdout
 
 
-def streamed(case: Case, source: Path, target: Path, blocks: int) -> Outcome:
-    """The same through `anonymize_file`, cut into blocks."""
+def streamed(case: Case, source: Path, target: Path, blocks: int, key: str | None) -> Outcome:
+    """The same through `anonymize_file`, cut into blocks, with the key that was drawn."""
     roles = {"quasi_identifiers": "quasi", "confidential": "confidential", "identifiers": "identifier"}
     given: dict[str, Any] = {name: case.called(role) for name, role in roles.items()}  # type: ignore[arg-type]
-    given["strict"] = "--strict" in case.extras
+    given |= {"strict": "--strict" in case.extras, **case.settings, "key": key or case.settings.get("key")}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", shoal.ShoalWarning)
         try:
-            shoal.anonymize_file(source, target, case.k, **given, **case.settings, **case.dialect, blocks=blocks)
+            shoal.anonymize_file(source, target, case.k, **given, **case.dialect, blocks=blocks)
         except shoal.ShoalError as error:
             demand("\n" not in str(error), f"an error of several lines: {error}")
             return Outcome(2, "", f"shoal: {error}\n")
@@ -170,7 +174,7 @@ def try_case(case: Case, folder: Path, how: How) -> str:
     demand(source.read_bytes() == case.content, "the input was changed")
     for way in case.ways:
         if way.startswith("blocks"):
-            try_stream(case, folder, outcome, int(way[-1]))
+            try_stream(case, folder, outcome, int(way[-1]), manifest and manifest["key"])
         elif manifest is not None and way in ("recipe", "verify"):
             {"recipe": try_recipe, "verify": try_verify}[way](case, folder, manifest)
         elif way == "inspect":
@@ -188,13 +192,13 @@ def check_output(case: Case, outcome: Outcome) -> None:
         demand("verified" in outcome.out, "no summary")
 
 
-def try_stream(case: Case, folder: Path, outcome: Outcome, blocks: int) -> None:
+def try_stream(case: Case, folder: Path, outcome: Outcome, blocks: int, key: str | None) -> None:
     """In one block the same bytes as in memory; in several a right release."""
     if not set(case.dialect) <= KNOWN:
         return
     target = folder / f"blocks-{blocks}"
     target.mkdir()
-    found = streamed(case, folder / case.name, target / case.output, blocks)
+    found = streamed(case, folder / case.name, target / case.output, blocks, key)
     if found.status == 2 and outcome.status == 0 and cannot_stream(case):
         check_left(target, set())
         return

@@ -54,17 +54,20 @@ def released():
     return columns | {"town": list(TOWNS)}
 
 
-def written(folder, columns, k=2, **news):
+def written(folder, columns, k=2, key=None, **news):
     """A release and its manifest, and the case that they belong to."""
     case = Case("by hand", "people.csv", b"", table(), k, "safe.csv")
+    case.settings = {"keep_order": key is None}
     lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
     dialect = {"delimiter": ",", "quote": '"', "encoding": "utf-8", "decimal": "."}
     loss, alone = news.pop("information_loss", loss_of(released())), {"unique": 4, "records_below_k": 4}
     figures = {"information_loss": {"value": loss}, "groups": {"value": 3}}
     left = news.pop("untouched", {"confidential": alone, "others": alone})
-    manifest = {
-        "figures": figures | {f"untouched_{name}": {"details": said} for name, said in left.items()}
-    } | news
+    manifest = {"figures": figures | {f"untouched_{name}": {"details": said} for name, said in left.items()}} | {
+        "keep_order": key is None,
+        "key": key,
+        **news,
+    }
     manifest["output"] = {"dialect": dialect, "verified_k": 2}
     path = folder / "safe.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -117,6 +120,55 @@ def test_digits_that_give_the_last_member_away_are_found(tmp_path):
     case, path = written(tmp_path, columns, information_loss=loss_of(columns))
     case.columns[2].decimals = 2
     with pytest.raises(WrongError, match="finer than its groups allow"):
+        check_release(case, path)
+
+
+ORDER = [5, 3, 2, 4, 1, 0]
+KEY = "000102030405060708090a0b0c0d0e0f"
+
+
+def reordered(order):
+    """The columns of a right release, their rows in another order."""
+    return {name: [values[row] for row in order] for name, values in released().items()}
+
+
+def test_rows_in_the_order_of_their_key_pass_and_in_any_other_are_found(tmp_path):
+    check_release(*written(tmp_path, reordered(ORDER), key=KEY))
+    for wrong in (range(6), ORDER[::-1], [*ORDER[1:], ORDER[0]]):
+        with pytest.raises(WrongError, match="was changed|not their mean|out of their range"):
+            check_release(*written(tmp_path, reordered(wrong), key=KEY))
+
+
+@pytest.mark.parametrize(
+    ("asked", "news", "found"),
+    [
+        ({"keep_order": True}, {"key": KEY}, "another order of the rows"),
+        ({"key": KEY}, {}, "another order of the rows"),
+        ({"key": "0" * 32}, {"key": KEY}, "another key"),
+        ({}, {"key": "7"}, "the key '7'"),
+    ],
+)
+def test_an_order_that_was_not_asked_for_is_found(tmp_path, asked, news, found):
+    case, path = written(tmp_path, reordered(ORDER), **news)
+    case.settings = asked
+    with pytest.raises(WrongError, match=found):
+        check_release(case, path)
+
+
+def test_a_key_in_the_release_is_found(tmp_path):
+    columns = reordered(ORDER)
+    columns["town"][0] = KEY
+    with pytest.raises(WrongError, match="the key is in the bytes"):
+        check_release(*written(tmp_path, columns, key=KEY))
+
+
+def test_categories_in_the_order_in_which_they_came_are_found(tmp_path):
+    listed = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0, 1], pa.int32()), ["b", "a"])
+    case, path = typed(tmp_path, kind=listed)
+    manifest = path.with_name("safe.parquet.manifest.json")
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"keep_order": False, "key": KEY}))
+    case.settings = {}
+    with pytest.raises(WrongError, match="the categories of 'kind' stand in the order in which they came"):
         check_release(case, path)
 
 
@@ -215,6 +267,8 @@ def typed(folder, **changed):
                     "untouched_confidential": {"details": {"unique": 0, "records_below_k": 0}},
                 },
                 "output": {"verified_k": 2},
+                "keep_order": True,
+                "key": None,
             }
         )
     )
@@ -222,7 +276,9 @@ def typed(folder, **changed):
     columns = [Column(n, role, array=whole[n]) for n, role in zip(whole.column_names, roles, strict=True)]
     columns[1].values = [Fraction(age) for age in (1, 3, 7, 9)]
     content = (folder / "people.parquet").read_bytes()
-    return Case("by hand", "people.parquet", content, columns, 2, "safe.parquet"), folder / "safe.parquet"
+    case = Case("by hand", "people.parquet", content, columns, 2, "safe.parquet")
+    case.settings = {"keep_order": True}
+    return case, folder / "safe.parquet"
 
 
 def test_a_right_release_with_types_passes(tmp_path):

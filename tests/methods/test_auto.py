@@ -98,3 +98,16 @@ def test_the_manifest_says_what_was_chosen_and_why_and_repeats_it(tmp_path):
     path.write_text(json.dumps(release.manifest))
     again = released(table, load_recipe(path).settings)
     assert np.array_equal(again.labels, release.labels)
+
+
+def test_few_records_that_are_all_as_far_from_each_other_are_not_proven():
+    one_hot = np.eye(24)[np.arange(24)]
+    assert type(Auto(k=5).fit(one_hot).chosen_).__name__ == "Refined"
+    tied = np.eye(6)[np.arange(24) % 6]
+    assert type(Auto(k=5).fit(tied).chosen_).__name__ == "Refined"
+    assert type(Auto(k=5).fit(np.random.default_rng(0).normal(size=(24, 3))).chosen_).__name__ == "Optimal"
+
+
+def test_many_coordinates_leave_no_time_for_annealing():
+    assert type(choose(4000, list(range(20)), 5).method).__name__ == "Refined"
+    assert type(choose(4000, list(range(200)), 5).method).__name__ == "Blocked"

@@ -921,3 +921,14 @@ def test_an_output_may_be_called_as_the_work_calls_its_own_files(tmp_path, name)
     anonymize_file(path, tmp_path / name, **given)
     anonymize_file(path, tmp_path / "other.parquet", **given)
     assert (tmp_path / name).read_bytes() == (tmp_path / "other.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("aggregate", ["mode", "median"])
+def test_one_block_releases_numbers_of_members_as_they_are_in_memory(tmp_path, small_parts, aggregate):
+    rng = np.random.default_rng(3)
+    table = pa.table({"x": np.round(rng.normal(50, 20, 60), 1), "y": rng.normal(50, 20, 60)})
+    path = write(table, tmp_path / "in.csv")
+    asked = {"k": 3, "quasi_identifiers": ["x", "y"], "aggregate": aggregate}
+    in_memory(path, tmp_path / "memory.csv", **asked)
+    anonymize_file(path, tmp_path / "stream.csv", blocks=1, **asked)
+    assert (tmp_path / "stream.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()

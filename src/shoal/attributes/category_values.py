@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attributes.common_values import CommonValues
@@ -56,6 +54,7 @@ class SharedValues(CommonValues):
     level: Int
     share: Float
     levels: int
+    is_text = True
 
     @property
     def raw(self) -> Float:  # type: ignore[override]
@@ -75,13 +74,6 @@ class SharedValues(CommonValues):
     def text(self, decimal_sign: str = ".") -> list[str]:
         """Text."""
         return self.texts
-
-    def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
-        """A column of text, whatever came."""
-        return super().column(like, labels, False)
-
-    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
-        return pa.chunked_array([pa.array(self.texts, pa.string())])
 
     def shares_of(self, labels: Int, codes: Int) -> Float:
         """The share that each record's own level has among those of its group."""

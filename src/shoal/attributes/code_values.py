@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.attributes.common_values import CommonValues, Float, Int
+from shoal.attributes.common_values import CommonValues, Float, Int, taken
 from shoal.attributes.tree import Tree
 from shoal.table import is_text
 
@@ -40,9 +40,14 @@ class CodeValues(CommonValues):
 
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
         """Text; whole numbers where the column had them and all nodes that could be released are whole numbers."""
+        return self.gapped(like, labels, None)
+
+    def gapped(self, like: "nw.Series[Any]", labels: Int, gap: str | None) -> "nw.Series[Any]":
+        """The same with gaps where a label is below 0."""
         if self.tree.are_whole and fits(like, [int(name) for name in self.tree.names]):
-            return filled(like, [int(name) for name in self.native()], labels, type_of(like))
-        return text_column(like, self.native(), labels)
+            numbers = [int(name) for name in self.native()]
+            return filled(like, *with_gap(numbers, labels, None), type_of(like))
+        return text_column(like, *with_gap(self.native(), labels, gap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +88,11 @@ class MixedValues(CommonValues):
 
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
         """Text."""
-        return text_column(like, self.native(), labels)
+        return self.gapped(like, labels, None)
+
+    def gapped(self, like: "nw.Series[Any]", labels: Int, gap: str | None) -> "nw.Series[Any]":
+        """The same with gaps where a label is below 0."""
+        return text_column(like, *with_gap(self.native(), labels, gap))
 
     def drawn(self, labels: Int) -> Int:
         """A member for each record, each as often as its weight says; the same ones every time."""
@@ -126,7 +135,14 @@ def type_of(like: "nw.Series[Any]") -> Any:
     return native.type if like.implementation.is_pyarrow() else native.dtype
 
 
-def text_column(like: "nw.Series[Any]", texts: Sequence[str], labels: Int) -> "nw.Series[Any]":
+def with_gap(values: Sequence[Any], labels: Int, gap: str | None) -> tuple[Sequence[Any], Int]:
+    """Values of groups and the group of each record; a label below 0 means one group more, which has a gap."""
+    if not (labels < 0).any():
+        return values, labels
+    return [*values, gap or None], np.where(labels < 0, len(values), labels)
+
+
+def text_column(like: "nw.Series[Any]", texts: Sequence[str | None], labels: Int) -> "nw.Series[Any]":
     """The text of each record's group, in the type of a column of text or of categories that has all of them."""
     held = type_of(like)
     if like.implementation.is_pyarrow():
@@ -136,7 +152,7 @@ def text_column(like: "nw.Series[Any]", texts: Sequence[str], labels: Int) -> "n
         return filled(like, texts, labels, held)
     if like.dtype == nw.Enum or (like.dtype == nw.Categorical and not like.implementation.is_polars()):
         known = set(getattr(held, "categories", ()))
-        return filled(like, texts, labels, held if known.issuperset(texts) else None)
+        return filled(like, texts, labels, held if known.issuperset({*texts} - {None}) else None)
     return filled(like, texts, labels, held if like.dtype == nw.Categorical else None)
 
 
@@ -145,7 +161,7 @@ def filled(like: "nw.Series[Any]", values: Sequence[Any], labels: Int, kind: Any
     native, namespace = like.to_native(), like.__native_namespace__()
     new: Any
     if like.implementation.is_pyarrow():
-        new = pa.chunked_array([pa.array(values, type=kind)]).take(pa.array(labels))
+        new = taken(pa.chunked_array([pa.array(values, type=kind)]), labels)
     elif like.implementation.is_polars():
         new = namespace.Series(like.name, values, dtype=kind).gather(labels)
     else:

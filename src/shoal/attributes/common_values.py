@@ -29,6 +29,9 @@ class CommonValues(ABC):
     raw: Float
     """The values as coordinates before scaling, in the units of `Numbers.raw`."""
 
+    is_text = False
+    """Whether the values are text, whatever the column was."""
+
     def of(self, column: str) -> "CommonValues":
         """The values of one of the columns that an attribute stands for."""
         return self
@@ -47,11 +50,11 @@ class CommonValues(ABC):
 
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
         """The value of each record's group as a column of the kind and dtype of the one that it replaces."""
-        native, short = like.to_native(), self.native()
+        native, short, keep_type = like.to_native(), self.native(), keep_type and not self.is_text
         namespace = like.__native_namespace__()
         new: Any
         if like.implementation.is_pyarrow():
-            new = self._arrow(native.type, keep_type).take(pa.array(labels))
+            new = taken(self._arrow(native.type, keep_type), labels)
         elif like.implementation.is_polars():
             new = namespace.Series(like.name, short, dtype=native.dtype if keep_type else None).gather(labels)
         else:
@@ -74,9 +77,19 @@ class CommonValues(ABC):
         if not is_text(kind):
             return pa.chunked_array([pa.array(self.native(), type=kind)])
         try:
-            return pa.chunked_array([pa.array(self.native())])
+            made = pa.chunked_array([pa.array(self.native())])
+            return made.cast(kind) if is_text(made.type) else made
         except (pa.ArrowException, OverflowError):  # whole numbers of more than 64 bits
             return pa.chunked_array([pa.array(self.text(), type=kind)])
+
+
+def taken(values: pa.ChunkedArray, places: Int) -> pa.ChunkedArray:
+    """The values at some places, one after the other, in their type."""
+    try:
+        return values.take(pa.array(places))
+    except pa.ArrowNotImplementedError:  # such as views of strings
+        listed = values.to_pylist()
+        return pa.chunked_array([pa.array([listed[place] for place in places.tolist()], values.type)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +179,7 @@ class IntervalValues(CommonValues):
 
     texts: list[str]
     raw: Float
+    is_text = True
 
     def native(self) -> list[str]:
         """Text."""
@@ -178,13 +192,6 @@ class IntervalValues(CommonValues):
     def text(self, decimal_sign: str = ".") -> list[str]:
         """Text."""
         return self.texts
-
-    def column(self, like: Any, labels: Int, keep_type: bool) -> Any:
-        """A column of text, whatever came."""
-        return super().column(like, labels, False)
-
-    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
-        return pa.chunked_array([pa.array(self.texts, pa.string())])
 
 
 def interval_text(low: str, high: str) -> str:

@@ -98,14 +98,16 @@ def number(text: str) -> float | None:
         return None
 
 
-def written_gaps(column: Column, missing: Mask) -> Counter[str]:
+def written_gaps(column: Column, wish: Wish) -> Counter[str]:
     """How gaps are written in a text file or a column of text, and how often; "" where there is nothing."""
-    part = (column.parts or (column,))[0]
+    if column.parts:
+        return sum((written_gaps(part, wish) for part in column.parts), Counter())
+    missing = gaps_in(column, wish)
     if not missing.any():
         return Counter()
-    if not text_like(part):
+    if not text_like(column):
         return Counter({"": int(missing.sum())})
-    found = pc.value_counts(part.values().filter(pa.array(missing)))
+    found = pc.value_counts(column.values().filter(pa.array(missing)))
     return Counter({pair["values"] or "": pair["counts"] for pair in found.to_pylist()})
 
 
@@ -177,7 +179,8 @@ class ColumnGathering(Gathering):
         self.records += len(column)
         self.gaps += int(missing.sum())
         self._missing.append((len(column), np.packbits(missing)))
-        self.written += written_gaps(column, missing)
+        if missing.any():
+            self.written += written_gaps(column, self.wish)
         kind = np.dtype(np.float64 if self._floats else np.int64)
         if missing.all():
             return np.full(len(column), gap_of(kind))
@@ -429,6 +432,11 @@ class GapValues(CommonValues):
     inner: CommonValues | None
     which: Int
     spelling: str = ""
+
+    @property
+    def is_text(self) -> bool:  # type: ignore[override]
+        """As the values."""
+        return self.inner is not None and self.inner.is_text
 
     @property
     def raw(self) -> Float:  # type: ignore[override]

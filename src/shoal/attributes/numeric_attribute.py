@@ -46,16 +46,17 @@ class NumericAttribute(Attribute):
         if aggregate in ("mean", "median"):
             return self.numbers.common(order, starts, aggregate, exact, digits)
         if aggregate == "mode":
-            return self._of(modal_records(self.numbers.raw(), order, starts), exact)
+            return self._of(modal_records(self.numbers.raw(), order, starts), exact, digits)
         if aggregate != "interval":
             raise refuse_aggregate(self.name, "numeric", aggregate, ("mean", "median", "mode", "interval"))
-        low, high = (self._of(records, exact) for records in extreme_records(self.numbers.raw(), order, starts))
+        ends = extreme_records(self.numbers.raw(), order, starts)
+        low, high = (self._of(records, exact, digits) for records in ends)
         texts = zip(low.text(), high.text(), strict=True)
         return IntervalValues([interval_text(a, b) for a, b in texts], (low.raw + high.raw) / 2)
 
-    def _of(self, records: Int, exact: bool) -> CommonValues:
+    def _of(self, records: Int, exact: bool, digits: int | None) -> CommonValues:
         """The numbers of some records as common values."""
-        return self.numbers.common(records, np.arange(len(records) + 1), "mean", exact)
+        return self.numbers.common(records, np.arange(len(records) + 1), "mean", exact, digits)
 
     def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
         """From the values as released, rounding included."""
@@ -79,7 +80,9 @@ class NumericAttribute(Attribute):
         digits_asked(self.name, self.numbers, asked)
 
     def squares(self, order: Int, starts: Int, aggregate: Aggregate) -> Squares:
-        """From the coordinates to the common values before these are rounded."""
+        """From the coordinates to the common values before these are rounded, which numbers of members are not."""
+        if aggregate not in ("mean", "median"):
+            return 0.0, 0
         return self.numbers.squares(order, starts, aggregate)
 
     def digits_used(self, asked: Digits, squares: Fraction, records: int, k: int) -> dict[str, int | None]:

@@ -6,6 +6,7 @@ given (`--order pain=none,mild,severe`), that of an ordered column of pandas, or
 that a record of the group has.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -217,8 +218,8 @@ class OrdinalGathering(Gathering):
         """Every category has a place in the order."""
         values = self.levels.values
         known = None if self._ordered else known_order([spelled(value) for value in values], 1)
-        if not self._ordered and known is None and not all(isinstance(value, str) for value in values):
-            self._ordered = tuple(sorted(values, key=float))
+        if not self._ordered and known is None:
+            self._ordered = by_size(values)
         order: tuple[Level, ...] = self._ordered or known or ()
         if not order:
             raise ShoalError(
@@ -251,6 +252,14 @@ class OrdinalGathering(Gathering):
         counts[numbers] = self.levels.counts
         made = OrdinalKept(self.name, weight, levels=self._order, counts=tuple(counts.tolist()))
         return made, lambda stored, _: numbers[stored]
+
+
+def by_size(values: Sequence[Level]) -> tuple[Level, ...]:
+    """Numbers from the lowest to the highest, also those that are text; nothing where there are others."""
+    try:
+        return tuple(sorted(values, key=float))
+    except ValueError:
+        return ()
 
 
 def ordered_categories(column: Column) -> tuple[Level, ...] | None:

@@ -212,6 +212,11 @@ class MassValues(CommonValues):
     at: Mask
 
     @property
+    def is_text(self) -> bool:  # type: ignore[override]
+        """As the numbers."""
+        return self.inner.is_text
+
+    @property
     def raw(self) -> Float:  # type: ignore[override]
         """As the numbers."""
         return self.inner.raw

@@ -25,14 +25,18 @@ from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-_PROVEN = 28  # records up to which the optimum is proven at any k in a second
+_PROVEN = 28  # records up to which the optimum is proven at any k in a second,
+_AXES = 16  # with so many attributes: with more, all records are about as far from each other
+_TIED = 0.5  # of the pairs may be as far apart as others; more ties, more partitions that are about as good
 _LINE = 1e9  # n * k up to which one attribute is cut optimally
 _LARGE = 300  # the largest k at which exchanges of single records are worth their time
 _CELLS = 1.2e-6  # seconds for a record and a cell in PCL
 _LARGE_SECONDS = 60.0  # for PCL where no time is given
 _LEAST_CELLS = 40  # of a block; with fewer the borders cost more than PCL gains
-_REFINED = 5_000  # records up to which a round of annealing is the default
+_REFINED = 5_000  # records up to which a round of annealing is the default,
+_NUMBERS = 100_000  # if they have no more coordinates than these in all: each one costs in every distance
 _ANNEALING = 1e-3  # seconds for a record in the first round of annealing; the next takes four times as long
+_FEW = 20  # coordinates that do not show in that time
 _MOST_ROUNDS = 4  # of annealing
 _SWEEPS = 3  # rounds of exchanges where no time is given
 _MOST_SWEEPS = 12  # beyond which a round gains next to nothing
@@ -55,8 +59,8 @@ class Auto(Microaggregator):
     k : int
         The least number of records in a group.
     seconds : float
-        About how long it may take; more time, less loss. By default a round of annealing up to 5000 records, and
-        three rounds of exchanges beyond.
+        About how long it may take; more time, less loss. By default a round of annealing up to 5000 records with
+        up to 100 000 coordinates in all, and three rounds of exchanges beyond.
     n_jobs : int, optional
         Workers, where the method can use them; by default one for each core. The groups do not depend on it.
     random_state : int
@@ -100,28 +104,42 @@ class Auto(Microaggregator):
     def _group(self, X: Float, progress: Progress | None) -> Int:
         varying = np.flatnonzero(X.min(axis=0) < X.max(axis=0)).tolist()
         self.chosen_, self.reason_ = choose(
-            len(X), varying, self.k, self.seconds, jobs(self.n_jobs), self.random_state
+            len(X), varying, self.k, self.seconds, jobs(self.n_jobs), self.random_state, is_tied(X)
         )
         labels = self.chosen_._group(X, progress)
         self.interrupted_ = getattr(self.chosen_, "interrupted_", False)
         return labels
 
 
+def is_tied(X: Float) -> bool:
+    """Whether few records are mostly as far from each other as other ones, as categories are."""
+    if len(X) > _PROVEN:
+        return False
+    pairs = np.concatenate([np.square(X[i] - X[:i]).sum(axis=1) for i in range(len(X))])
+    return len(np.unique(np.round(pairs / (pairs.max(initial=0.0) or 1.0), 9))) < (1 - _TIED) * len(pairs)
+
+
 def choose(
-    n: int, varying: list[int], k: int, seconds: float | None = None, n_jobs: int = 1, seed: int | None = 0
+    n: int,
+    varying: list[int],
+    k: int,
+    seconds: float | None = None,
+    n_jobs: int = 1,
+    seed: int | None = 0,
+    tied: bool = False,
 ) -> Choice:
-    """The method for n records, of which these attributes vary."""
+    """The method for n records, of which these attributes vary; `tied` where `is_tied` says so."""
     m = len(varying)
     if n < 2 * k or m == 0:
         return Choice(MDAV(k=k), "there is only one way to group them" if n < 2 * k else "all records are equal")
     if m == 1 and n * k <= _LINE:
         line = UnivariateOptimal(k=k, projection=varying[0])
         return Choice(line, "one attribute varies, so the optimum is found directly")
-    if n <= _PROVEN:
+    if n <= _PROVEN and m <= _AXES and not tied:
         return Choice(Optimal(k=k), f"up to {_PROVEN} records the optimum is proven in a second")
     if k > _LARGE:
         return large_groups(n, k, seconds, n_jobs, seed)
-    if rounds := annealing_for(n, seconds):
+    if rounds := annealing_for(n, m, seconds):
         start: Microaggregator = MDAV(k=k) if n <= LARGEST_BLOCK else Blocked(MDAV(k=k), sweeps=0, n_jobs=n_jobs)
         return Choice(
             Refined(k=k, start=start, rounds=rounds, n_jobs=n_jobs, random_state=seed),
@@ -164,11 +182,11 @@ def allowed(seconds: float | None) -> str:
     return "" if seconds is None else f", as many as {seconds:g} s allow"
 
 
-def annealing_for(n: int, seconds: float | None) -> int:
+def annealing_for(n: int, m: int, seconds: float | None) -> int:
     """How many rounds of annealing fit into the time."""
     if seconds is None:
-        return int(n <= _REFINED)
-    first = n * _ANNEALING
+        return int(n <= _REFINED and n * m <= _NUMBERS)
+    first = n * _ANNEALING * max(1.0, m / _FEW)
     return int(np.clip(np.log(3 * seconds / first + 1) / np.log(4), 0, _MOST_ROUNDS))
 
 

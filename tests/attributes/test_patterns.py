@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive
+from columns import made_of
+from shoal.attributes.patterns import apart, joined_patterns, too_rare
+from shoal.errors import ShoalError
+
+
+@st.composite
+def lacking(draw):
+    """The gaps of some records in one to four columns, which of these may be blanked, and a k."""
+    n, m = draw(st.integers(2, 25)), draw(st.integers(1, 4))
+    rows = draw(st.lists(st.tuples(*[st.booleans()] * m), min_size=n, max_size=n))
+    free = draw(st.one_of(st.just([True] * m), st.lists(st.booleans(), min_size=m, max_size=m)))
+    return rows, free, draw(st.integers(1, 6))
+
+
+@given(lacking())
+def test_rare_patterns_are_joined_where_the_fewest_cells_are_blanked(drawn):
+    rows, free, k = drawn
+    patterns, which, counts = np.unique(np.array(rows), axis=0, return_inverse=True, return_counts=True)
+    names = [f"c{number}" for number in range(len(free))]
+    expected = naive.joined_patterns(rows, free, k)
+    if expected is None:
+        with pytest.raises(ShoalError, match=f"fewer than k={k}, so they cannot be grouped by their gaps"):
+            joined_patterns(patterns, counts, np.array(free), names, k)
+        return
+    found = joined_patterns(patterns, counts, np.array(free), names, k)[which.reshape(-1)]
+    assert [tuple(row) for row in found.tolist()] == expected
+    assert (found >= np.array(rows)).all()
+    assert min(expected.count(row) for row in expected) >= k
+
+
+def test_columns_that_keep_patterns_apart_make_strata_and_hide_values():
+    ages = made_of(["1", "", "3", "4", "5", "6"], gaps="blank")
+    sexes = made_of(["f", "f", "", "f", "m", "m"], gaps="blank")
+    incomes = made_of(["1", "", "3", "4", "", "6"], gaps="value")
+    (age, sex, income), strata = apart((ages, sexes, incomes), 2)
+    assert (age.hidden | sex.hidden).tolist() == [False, True, True, False, False, False]
+    assert strata.tolist() == [0, 1, 1, 0, 0, 0]
+    assert income is incomes
+    assert apart((incomes,), 2) == ((incomes,), None)
+
+
+def test_one_pattern_needs_no_strata():
+    attribute = made_of(["1", "", "3"], gaps="blank")
+    (made,), strata = apart((attribute,), 3)
+    assert strata is None
+    assert made.missing.all()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size", "all_free", "message"),
+    [
+        ([True, False], 1, False, "only 1 record lack"),
+        ([True, True], 2, False, "only 2 records lack 'a', 'b' and nothing else, fewer than k=5"),
+        ([False, False], 3, False, "only 3 records lack none of 'a', 'b', fewer than k=5"),
+        ([True, False], 2, False, "say --gaps blank to blank more cells, or use --gaps value, impute or drop"),
+        ([True, False], 2, True, "cannot be grouped by their gaps; use --gaps value, impute or drop"),
+    ],
+)
+def test_a_pattern_that_is_too_rare_is_named(pattern, size, all_free, message):
+    assert message in str(too_rare(np.array(pattern), size, ["a", "b"], 5, all_free))
