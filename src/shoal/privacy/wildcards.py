@@ -41,7 +41,7 @@ def numbered(name: str, column: pa.ChunkedArray, gaps: Sequence[str]) -> Int:
     missing = np.array(found.values.is_null().to_pylist(), dtype=bool)
     if pa.types.is_string(found.values.type) or pa.types.is_large_string(found.values.type):
         known = set(gaps)  # of Python: making an array of them would load pandas
-        missing |= np.array([text.strip().lower() in known for text in found.values.fill_null("").to_pylist()])
+        missing |= np.array([(text or "").strip().lower() in known for text in found.values.to_pylist()])
     return np.where(missing[found.codes], -1, found.codes)
 
 
