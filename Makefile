@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills public
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide records rivals kills public mixed muant
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -27,6 +27,8 @@ help:
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
+	@echo "make mixed       tables of many kinds: Adult, a million records, many categories, places; a quarter of an hour"
+	@echo "make muant       the mixed example of another tool, some minutes; needs SHOAL_MUANT, the folder of its files"
 	@echo "make public      public tables as inspect suggests, some minutes; needs SHOAL_PUBLIC, the folder of the tables"
 	@echo "make optimality  methods against the optimum of small tables; writes tables of the docs"
 	@echo "make docs   build the documentation site into site/"
@@ -103,6 +105,10 @@ records: $(VENV)/.dev
 rivals: $(VENV)/.dev
 	$(BIN)/python benchmarks/rivals.py
 
+mixed: $(VENV)/.dev
+	$(BIN)/python benchmarks/mixed.py
+muant: $(VENV)/.dev
+	$(BIN)/python benchmarks/muant.py
 public: $(VENV)/.dev
 	$(BIN)/python benchmarks/public_tables.py
 

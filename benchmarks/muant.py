@@ -1,6 +1,8 @@
 """The mixed example of µ-ANT: its published SSE beside that of Shoal's releases, in µ-ANT's own measure.
 
-    python benchmarks/muant.py [FOLDER]                    the published figure, and releases of Shoal
+    python benchmarks/muant.py [FOLDER]                    the published figure, and releases of Shoal, which
+                                                           are written to docs/tables/muant.md
+    python benchmarks/muant.py [FOLDER] trials             groups on points that are made here
     python benchmarks/muant.py [FOLDER] RELEASE.csv ...    any release: a CSV file in the order of the rows
 
 FOLDER (or SHOAL_MUANT) is a copy of µ-ANT's repository, CrisesUrv/microaggregation-based_anonymization_tool, or of
@@ -38,6 +40,8 @@ from pathlib import Path
 import numpy as np
 
 import shoal
+
+PAGE = Path(__file__).parents[1] / "docs" / "tables" / "muant.md"
 
 PUBLISHED, K = 2.9889675461355423, 3
 READINGS = ("flat", "classes", "ontology")
@@ -202,12 +206,21 @@ def line(example, name, released, seconds=None):
     losses = [sum(evaluate(example, released, reading).values()) for reading in READINGS]
     k = min(Counter(zip(*released.values(), strict=True)).values())
     took = "" if seconds is None else f"{seconds:.0f}"
-    print(f"| {name} | {k} | {' | '.join(f'{loss:.5f}' for loss in losses)} | {took} |", flush=True)
+    shown(f"| {name} | {k} | {' | '.join(f'{loss:.5f}' for loss in losses)} | {took} |")
     return losses
 
 
 def head():
-    print(f"| release | k | {' | '.join(READINGS)} | seconds |\n|---|{'--:|' * (len(READINGS) + 2)}")
+    shown(f"| release | k | {' | '.join(READINGS)} | seconds |")
+    shown(f"|---|{'--:|' * (len(READINGS) + 2)}")
+
+
+LINES = []  # of the table, as it is shown
+
+
+def shown(text):
+    LINES.append(text)
+    print(text, flush=True)
 
 
 def published(example):
@@ -291,11 +304,14 @@ def main(arguments):
     example = load(Path(folder))
     head()
     published(example)
+    if arguments == ["trials"]:
+        trials(example)
+        return
     for path in arguments:
         line(example, Path(path).name, read(example, path))
     if not arguments:
         releases(example)
-        trials(example)
+        PAGE.write_text("\n".join([*LINES, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":
