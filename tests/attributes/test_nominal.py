@@ -166,6 +166,13 @@ def test_numbers_are_nominal_where_that_is_asked_for_and_stay_numbers():
     assert texts.text() == ["7"]
 
 
+@pytest.mark.parametrize("values", [["−7", "−32"], ["455 864", "34 159"], ["1'500", "2'500"]])
+def test_numbers_that_are_written_in_another_way_are_not_taken_for_categories(values):
+    with pytest.raises(ShoalError, match=f"holds text such as {values[0]!r}|say --kind x=nominal if these are"):
+        made_of(values)
+    made_of(values, kind="nominal")
+
+
 def test_true_and_false_in_a_file_stay_what_they_were():
     assert kind_of(text_column(["true", "False", "TRUE"])) is KINDS["numeric"]
     assert kind_of(held_column([True, False])) is KINDS["numeric"]

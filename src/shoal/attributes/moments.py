@@ -22,7 +22,7 @@ from shoal.attributes.layouts import written
 from shoal.attributes.lengths import length_text
 from shoal.attributes.numbers import missing_error, rows_error
 from shoal.errors import ShoalError
-from shoal.table import Column, arrow_type, is_text
+from shoal.table import Column, arrow_type, is_text, type_name
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -262,7 +262,7 @@ def object_family(values: list[Any]) -> Family | None:
 
 def read_typed(column: Column) -> tuple[Read, Form]:
     """The moments of a column that has a type for them."""
-    if column.series.dtype == nw.Object and arrow_type(column.series) is None:
+    if arrow_type(column.series) is None and column.series.dtype == nw.Object:
         values = column.series.to_list()
         family = object_family(values)
         assert family is not None
@@ -340,6 +340,6 @@ def texts_in(column: Column) -> pa.ChunkedArray | None:
     """The text of a column; None where it holds something else."""
     if column.parts:
         return None
-    if column.text is None and column.series.dtype != nw.String and not is_text(arrow_type(column.series)):
+    if column.text is None and not is_text(arrow_type(column.series)) and type_name(column.series) != "String":
         return None
     return column.values()
