@@ -53,11 +53,21 @@ def shoal(*arguments, folder):
 
 
 def suggested(path, folder):
-    """What inspect says about the columns, and the command that it suggests, as a list of words."""
-    look = json.loads(shoal("inspect", "--json", str(path), folder=folder))
+    """What inspect says about the columns, and the command that it suggests, as a list of words.
+
+    All files have a header. Where Shoal is in doubt about it, it asks, and the answer is --header.
+    """
+    said = []
+    try:
+        shoal("inspect", "--json", str(path), folder=folder)
+    except TableError as wrong:
+        if "--header" not in str(wrong):
+            raise
+        said = ["--header"]
+    look = json.loads(shoal("inspect", "--json", str(path), *said, folder=folder))
     command = look.get("command")
     if command is None:
-        lines = shoal("inspect", str(path), folder=folder).splitlines()
+        lines = shoal("inspect", str(path), *said, folder=folder).splitlines()
         command = next((line for line in lines if line.strip().startswith("shoal anonymize ")), None)
     if command is None:
         raise TableError("shoal inspect suggests no command")

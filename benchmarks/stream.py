@@ -89,11 +89,12 @@ def blocks_done(output):
     return len(list(folder.glob("done-*.json"))), blocks
 
 
-def run(table, output, memory, method, kill_at_half=False):
-    """Run the command; returns the seconds and the peak memory."""
+def run(table, output, memory, method, kill_at_half=False, key=None):
+    """Run the command, with a key for the order of the rows or without; returns seconds and peak memory."""
     command = [
         *(sys.executable, "-m", "shoal", "anonymize", str(table), "-k", "5", "-q", ",".join(COLUMNS)),
         *("-c", "diagnosis,cost,note", "-i", "name", "-o", str(output), "--memory", memory, "--method", method),
+        *(["--key", key] if key else []),
     ]
     begin, most = time.perf_counter(), 0.0
     stages = {}
@@ -114,8 +115,10 @@ def stage_of(output):
     folder = output.with_name(f".{output.name}.shoal")
     if list(folder.glob("bucket-*")):
         return "verify"
-    if (folder / output.name).exists():
+    if (folder / f"finished-{output.name}").exists():
         return "write"
+    if (folder / "order").exists():
+        return "spread"
     try:
         return json.loads((folder / "state.json").read_text())["stage"]
     except (OSError, ValueError):
@@ -133,19 +136,21 @@ def rows_of(table, output, memory, method):
     seconds, most = run(table, output, memory, method)
     manifest = json.loads(output.with_name(output.name + ".manifest.json").read_text())
     killed = output.with_name("killed.csv")
-    run(table, killed, memory, method, kill_at_half=True)
+    key, figures = manifest["key"], manifest["figures"]
+    records = figures["records"]["value"]
+    run(table, killed, memory, method, kill_at_half=True, key=key)
     assert not killed.exists()
-    rest, again = run(table, killed, memory, method)
+    rest, again = run(table, killed, memory, method, key=key)
     same = "yes" if sha256(killed) == sha256(output) == manifest["output"]["sha256"] else "NO"
     return [
-        ("input", f"{size / 1e9:.2f} GB CSV, {manifest['records']:,} records, {len(COLUMNS)} quasi-identifiers"),
+        ("input", f"{size / 1e9:.2f} GB CSV, {records:,} records, {len(COLUMNS)} quasi-identifiers"),
         ("limit", memory),
         ("peak resident memory", f"{most:.0f} MB"),
         ("time", f"{seconds / 60:.1f} min, {size / 1e6 / seconds:.1f} MB/s"),
         ("blocks", manifest.get("blocks", 1)),
-        ("groups", f"{manifest['groups']:,}"),
+        ("groups", f"{figures['groups']['value']:,}"),
         ("verified k", manifest["output"]["verified_k"]),
-        ("information loss", f"{manifest['information_loss']:.3f} %"),
+        ("information loss", f"{figures['information_loss']['value']:.3f} %"),
         ("killed at half, then resumed", f"{rest / 60:.1f} min more, {again:.0f} MB"),
         ("the same release, to the hash", same),
     ]

@@ -54,7 +54,9 @@ WRITTEN = ["people.csv", "safe.csv", "safe.csv.manifest.json"]
 def test_with_streams_closed_the_work_is_done(folder):
     assert shell(f"shoal anonymize people.csv {ROLES} -o safe.csv <&- >&- 2>&-") == (0, "", "")
     assert names(folder) == WRITTEN
-    assert (folder / "safe.csv").read_text().splitlines()[:2] == ["age,weight,diagnosis", "31,62,flu"]
+    header, *rows = (folder / "safe.csv").read_text().splitlines()
+    assert header == "age,weight,diagnosis"
+    assert "31,62,flu" in rows
 
 
 def test_standard_input_that_is_closed_is_said_so(folder):

@@ -227,7 +227,6 @@ ODD = {
     "objects": pd.Series([1, "a", (1, 2), {"a": 1}], dtype=object),
     "complex": pd.Series([1j, 2j, 3j, 4j]),
     "sets": pd.Series([{1}, {2}, {1, 2}, {3}]),
-    "durations": pd.Series(pd.to_timedelta([1, 2, 3, 4], unit="s")),
 }
 
 

@@ -32,7 +32,8 @@ def warn(sentence: str) -> None:
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(sentence, ShoalWarning, stacklevel=level)
+    line = " ".join(sentence.splitlines())  # whatever stands in the name of a column
+    warnings.warn(line, ShoalWarning, stacklevel=level)
 
 
 def warn_of_all(sentences: Iterable[str]) -> list[str]:

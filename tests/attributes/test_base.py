@@ -24,6 +24,8 @@ from shoal.attributes import (
 from shoal.attributes.base import KEPT
 from shoal.table import Roles, Table
 
+pytestmark = pytest.mark.usefixtures("same_key")
+
 TOWNS = ["Aix", "Brest", "Caen", "Dax"]
 
 

@@ -12,6 +12,8 @@ from shoal.attributes import KINDS, kind_called, kind_of
 from shoal.errors import ShoalError
 from shoal.table import Roles, Table
 
+pytestmark = pytest.mark.usefixtures("same_key")
+
 QUASI = ["born", "seen", "zoned", "hour", "stay"]
 
 

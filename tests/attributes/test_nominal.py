@@ -130,6 +130,7 @@ def test_a_value_of_its_own_in_nearly_every_record_is_warned_of():
 CATEGORIES = {
     "pandas": pd.Series(["b", "a", "b", "c"], dtype="category"),
     "pandas, numbers": pd.Series([2, 1, 2, 3], dtype="category"),
+    "pandas, texts of days": pd.Series(["2024-02-01", "2024-01-01", "2024-02-01", "2024-01-02"], dtype="category"),
     "pandas, texts of digits": pd.Series(["2", "1", "2", "x"], dtype="category"),
     "polars": pl.Series("x", ["b", "a", "b", "c"], dtype=pl.Categorical),
     "enum": pl.Series("x", ["b", "a", "b", "c"], dtype=pl.Enum(["a", "b", "c"])),

@@ -17,6 +17,8 @@ from shoal.attributes import KINDS, Wish, kept_from, kind_of
 from shoal.attributes.place import PlaceGathering, PlaceKept
 from shoal.table import Roles, Table
 
+pytestmark = pytest.mark.usefixtures("same_key")
+
 SCALINGS = ["zscore", "range", "robust", "none"]
 
 

@@ -14,6 +14,8 @@ from shoal.attributes import KINDS, AgainError, Wish, kept_from, kind_of, looks_
 from shoal.attributes.semicontinuous import MassGathering, MassKept, deciding, mass_of
 from shoal.table import Roles, Table
 
+pytestmark = pytest.mark.usefixtures("same_key")
+
 SCALINGS = ["zscore", "range", "robust", "none"]
 NUMBERS = {
     "whole": st.integers(1, 9),

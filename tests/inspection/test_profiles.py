@@ -153,3 +153,21 @@ def test_many_numbers_that_are_one_value():
         "kinds": "semi-continuous"
     }
     assert profiled([-9] * 50 + gains[50:]).options == {"gap_values": ("-9",)}
+
+
+def test_what_was_not_held_is_not_taken_for_what_was(monkeypatch):
+    monkeypatch.setattr("shoal.inspection.kinds.MOST", 20)
+    monkeypatch.setattr("shoal.inspection.kinds.Different.__init__.__defaults__", (20,))
+    days = [f"19{40 + number % 60}{1 + number % 12:02d}{1 + number % 28:02d}" for number in range(80)]
+    assert profiled(days, pa.string(), Dialect()).options == {"kinds": "date"}
+    assert profiled([*days, "19400231"], pa.string(), Dialect()).role == "drop"
+    short = [f"{day[6:]}.{day[4:6]}.{day[2:4]}" for day in days]
+    assert profiled(short[:20], pa.string(), Dialect()).options == {"kinds": "date:%d.%m.%y"}
+    assert profiled([*short, "31.02.40"], pa.string(), Dialect()).options == {}
+
+
+def test_numbers_that_a_table_holds_as_text():
+    found = profiled([f"{number % 45}.5" for number in range(99)])
+    assert (found.kind, found.role) == ("none", "drop")
+    assert profiled([str(number % 4) for number in range(99)]).options == {"kinds": "nominal"}
+    assert profiled([f"{number % 45:04d}" for number in range(99)]).options == {"kinds": "nominal"}  # codes

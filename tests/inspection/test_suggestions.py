@@ -56,6 +56,7 @@ def test_the_word_by_which_a_column_names_a_person(name, word):
             "say --kind 'a b=date:%d/%m/%y' or --kind 'a b=date:%m/%d/%y' to keep it",
         ),
         (replace(TEXT, in_doubt=True, kind="none"), "drop", "say --decimal"),
+        (replace(MIXED, kind="none", numerals=True, distinct=21), "drop", "turn them into numbers to keep it"),
         (replace(TEXT, holds="other", kind="none"), "drop", "cannot be read"),
         (replace(TEXT, distinct=65536, more=True), "identifier", "more than 65536 different texts"),
         (replace(TEXT, distinct=100, all_different=True), "identifier", "in every record"),
@@ -105,6 +106,11 @@ def test_a_role_and_why(held, role, why):
         ),
         (MIXED, {"kinds": "nominal"}, "7 different values may be known to others; text beside numbers"),
         (replace(MIXED, kind="none"), {"kinds": "nominal"}, "values that cannot be read as they are"),
+        (
+            replace(MIXED, kind="none", numerals=True),
+            {"kinds": "nominal"},
+            "values that cannot be read as they are",
+        ),
         (
             replace(MIXED, distinct=95, words=("unknown",), gaps=("NA",)),
             {"gap_values": ("unknown", "NA")},

@@ -20,9 +20,10 @@ from shoal.attributes.common_values import CommonValues
 from shoal.attributes.ladder import DAY, SECOND, TICKS
 from shoal.attributes.layouts import written
 from shoal.attributes.lengths import length_text
+from shoal.attributes.levels import text_like
 from shoal.attributes.numbers import missing_error, rows_error
 from shoal.errors import ShoalError
-from shoal.table import Column, arrow_type, is_text, type_name
+from shoal.table import Column, arrow_type, holds_categories
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -337,9 +338,7 @@ def refuse_zones(name: str, values: list[Any], family: Family) -> None:
 
 
 def texts_in(column: Column) -> pa.ChunkedArray | None:
-    """The text of a column; None where it holds something else."""
-    if column.parts:
+    """The text of a column; None where it holds something else, also categories by its type."""
+    if column.parts or (column.text is None and holds_categories(column.series)):
         return None
-    if column.text is None and not is_text(arrow_type(column.series)) and type_name(column.series) != "String":
-        return None
-    return column.values()
+    return column.values() if text_like(column) else None

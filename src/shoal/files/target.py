@@ -25,11 +25,11 @@ def write(table: pa.Table, path: Path, kind: Format, order: Order | None = None)
         table = relisted(table).combine_chunks()
     # Categories are one list for the whole table, without those that no record has.
     table = pa.table([trimmed(column) for column in table.columns], schema=bare_schema(table.schema))
-    parts = batches.slices(table, batches.GROUP) if order is None else in_order(table, order, batches.GROUP)
+    parts = batches.slices(table, batches.GROUP) if order is None else permuted(table, order, batches.GROUP)
     write_parts(parts, table.schema, path, kind)
 
 
-def in_order(table: pa.Table, order: Order, records: int) -> Iterator[pa.Table]:
+def permuted(table: pa.Table, order: Order, records: int) -> Iterator[pa.Table]:
     """The rows of a table in another order, so many at a time."""
     for start in range(0, len(order), records):
         rows = order[start : start + records]

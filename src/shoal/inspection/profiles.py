@@ -178,6 +178,7 @@ class Profiler:
             self._lengths(name, finding),
             tuple(spelling for spelling in self._gaps if spelling),
             layouts if len(layouts) > 1 else (),
+            text and not self._from_csv and self._values > 0 and self._facts.number and not self._facts.width,
         )
 
     def _kind(self, text: bool) -> str:
@@ -225,12 +226,11 @@ class Profiler:
         if kind not in (MIXED, NONE):
             return ()
         found = words_for_gaps(self._asked.texts(), self._facts.signs)
-        wish = Wish(gap_values=(*found, *(spelling for spelling in self._gaps if spelling)))
-        return found if found and self._asked.reads(wish) else ()
+        return found if found and self._asked.reads(Wish(gap_values=found)) else ()
 
     def _lengths(self, kind: str, finding: Finding | None) -> tuple[int, ...]:
         """The lengths of the beginnings of postcodes that are groups of places, where all have the same length."""
-        text = kind == "nominal" and is_place(head_of(self.name))
+        text = kind in ("nominal", NONE) and is_place(head_of(self.name))
         if not text and (finding is None or finding.kind != "place"):
             return ()
         low, high = self._facts.lengths or (0, 0)

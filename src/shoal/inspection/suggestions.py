@@ -56,6 +56,7 @@ class Held:
     lengths: tuple[int, ...] = ()  # of the beginnings of its codes that are groups of codes
     gaps: tuple[str, ...] = ()  # how missing values are written, but for empty cells
     layouts: tuple[str, ...] = ()  # kinds of dates that read it, where nothing tells which is right
+    numerals: bool = False  # numbers that the table holds as text
 
     @property
     def is_few(self) -> bool:
@@ -221,6 +222,10 @@ def as_text(held: Held) -> Suggestion:
         return quasi(f"{called}{known}")
     if held.lengths:
         return as_postcode(held, f"{called}people are recognised by it; codes of places")
+    if held.numerals and held.distinct > FEW:
+        return Suggestion(
+            "drop", f"{called}{held.shown} different numbers as text; turn them into numbers to keep it"
+        )
     if held.is_many:
         return Suggestion("drop", f"{called}{held.shown} different values; {_TOO_MANY}")
     if held.kind in ("mixed", "none"):

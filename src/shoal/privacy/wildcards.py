@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.files.spelling import MISSING
@@ -41,9 +40,8 @@ def numbered(name: str, column: pa.ChunkedArray, gaps: Sequence[str]) -> Int:
     found = distinct(name, column)
     missing = np.array(found.values.is_null().to_pylist(), dtype=bool)
     if pa.types.is_string(found.values.type) or pa.types.is_large_string(found.values.type):
-        texts = pc.utf8_lower(pc.utf8_trim_whitespace(found.values))
-        named = pc.is_in(texts, value_set=pa.array(gaps, texts.type))
-        missing |= np.array(named.to_pylist(), dtype=bool)
+        known = set(gaps)  # of Python: making an array of them would load pandas
+        missing |= np.array([(text or "").strip().lower() in known for text in found.values.to_pylist()])
     return np.where(missing[found.codes], -1, found.codes)
 
 

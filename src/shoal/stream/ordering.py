@@ -17,7 +17,7 @@ import pyarrow as pa
 from shoal.files import batches
 from shoal.files.arrays import taken
 from shoal.files.stored import trimmed
-from shoal.files.target import in_order
+from shoal.files.target import permuted
 from shoal.row_order import Int, hashes, order_of
 
 HELD = 1 << 24  # bytes of records that are held at a time
@@ -66,7 +66,7 @@ def sorted_by_hash(held: list[pa.Table], key: str) -> Iterator[pa.Table]:
     """Numbered records that are in memory, without their numbers and in the order of their hashes."""
     whole = together(held)
     table = whole.select(range(whole.num_columns - 1))
-    return in_order(table, order_of(key, rows_of(whole)), batches.batch_of(table.num_columns))
+    return permuted(table, order_of(key, rows_of(whole)), batches.batch_of(table.num_columns))
 
 
 def together(held: list[pa.Table]) -> pa.Table:

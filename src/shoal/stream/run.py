@@ -605,7 +605,7 @@ def disk_error(target: Path, error: OSError) -> ShoalError:
     if error.errno == errno.ENOSPC:
         return ShoalError(
             f"the disk of {target} is full: streaming needs up to twice the size of a CSV input there, and up to "
-            "four times that of a Parquet file; make room and run the same command again; it resumes here"
+            "six times that of a Parquet file; make room and run the same command again; it resumes here"
         )
     return ShoalError(f"cannot write {target}: {error.strerror or error}")
 
