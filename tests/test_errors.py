@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.errors import MOST_REASONS, ShoalError, for_each, nearest_name, no_column, some
+from shoal.errors import MOST_REASONS, ShoalError, for_each, nearest_name, no_column, some, typed
 
 
 def test_a_close_name_is_suggested_whatever_its_case():
@@ -32,3 +32,11 @@ def test_what_is_wrong_with_several_columns_is_said_at_once():
     many = [f"x{number}" for number in range(MOST_REASONS + 2)]
     with pytest.raises(ShoalError, match="; also x9 is bad; and the like in 'x10', 'x11'$"):
         for_each(many, many, work)
+
+
+def test_an_option_for_a_column_is_shown_as_it_is_typed_and_in_one_line():
+    assert typed("--kind", "age", "nominal") == "--kind age=nominal"
+    assert typed("--gap-values", "größe", "...") == "--gap-values größe=..."
+    assert typed("--kind", "the city", "nominal") == "--kind 'the city=nominal'"
+    assert typed("--kind", "two\nlines", "nominal") == r"--kind 'two\nlines=nominal'"
+    assert typed("--kind", "born", "date:%d/%m/%Y") == "--kind 'born=date:%d/%m/%Y'"

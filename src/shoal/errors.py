@@ -1,6 +1,7 @@
 """What Shoal says when something is wrong: one line that names the cause and the cure."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -54,6 +55,13 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     """The same, to be put after what is wrong."""
     hint = nearest(name, known)
     return f"; {hint}" if hint else ""
+
+
+def typed(option: str, name: str, value: str) -> str:
+    """An option for a column as it is typed; in quotes, and in one line, where its name has signs of its own."""
+    text = f"{name}={value}"
+    plain = re.fullmatch(r"[-.,:+%\w=]+", text)
+    return f"{option} {text if plain else repr(text)}"
 
 
 def no_column(name: str, columns: Iterable[str]) -> ShoalError:

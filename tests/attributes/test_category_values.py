@@ -4,6 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import shoal
 from columns import held_column
 from shoal.attributes.category_values import CategoryValues, not_streamed, shared_values
 
@@ -64,3 +65,12 @@ def test_several_levels_are_text_whatever_the_column_was(series):
 
 def test_texts_of_several_values_need_the_table_in_memory():
     assert "column 'sex': intervals, sets and shares need the table in memory" in str(not_streamed("sex"))
+
+
+def test_plain_centroids_leave_categories_in_their_type():
+    table = pd.DataFrame({"x": pd.Series(["a", "b", "a", None], dtype="category"), "y": [1, 2, 3, 4]})
+    for gaps in ("value", "impute"):
+        with pytest.warns(shoal.ShoalWarning, match="exact centroids"):
+            release = shoal.anonymize(table, 4, ["x", "y"], gaps=gaps, exact=True)
+        assert release.table["x"].dtype == table["x"].dtype
+        assert release.table["y"].tolist() == [2.5] * 4

@@ -63,8 +63,8 @@ def test_old_numbers_become_new_ones():
 
 
 def test_texts_that_are_numbers_or_could_be():
-    texts = pa.array(["1", "-2.5", "1,5", "inf", "1e3", "x", "1-2", ""])
-    assert numeric_among(texts, (".", "")).tolist() == [True] * 5 + [False] * 3
+    texts = pa.array(["1", "-2.5", "1,5", "inf", "1e3", "−7", "455 864", "1'234'567.5", "x", "1-2", "", "7 a"])
+    assert numeric_among(texts, (".", "")).tolist() == [True] * 8 + [False] * 4
     assert is_numeric_text(text_column([" 1 ", "x"])).tolist() == [True, False]
     assert is_numeric_text(held_column([1, 2])) is None
 

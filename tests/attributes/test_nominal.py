@@ -130,6 +130,7 @@ def test_a_value_of_its_own_in_nearly_every_record_is_warned_of():
 CATEGORIES = {
     "pandas": pd.Series(["b", "a", "b", "c"], dtype="category"),
     "pandas, numbers": pd.Series([2, 1, 2, 3], dtype="category"),
+    "pandas, texts of days": pd.Series(["2024-02-01", "2024-01-01", "2024-02-01", "2024-01-02"], dtype="category"),
     "pandas, texts of digits": pd.Series(["2", "1", "2", "x"], dtype="category"),
     "polars": pl.Series("x", ["b", "a", "b", "c"], dtype=pl.Categorical),
     "enum": pl.Series("x", ["b", "a", "b", "c"], dtype=pl.Enum(["a", "b", "c"])),
@@ -164,6 +165,13 @@ def test_numbers_are_nominal_where_that_is_asked_for_and_stay_numbers():
     assert release.manifest["attributes"]["zip"] == {"kind": "nominal", "values": 3, "distances": "exact"}
     texts = made_of(["7", "7", "8"], kind="nominal").common_values(*parts_of([[0, 1, 2]]), "mean", False, None)
     assert texts.text() == ["7"]
+
+
+@pytest.mark.parametrize("values", [["−7", "−32"], ["455 864", "34 159"], ["1'500", "2'500"]])
+def test_numbers_that_are_written_in_another_way_are_not_taken_for_categories(values):
+    with pytest.raises(ShoalError, match=f"holds text such as {values[0]!r}|say --kind x=nominal if these are"):
+        made_of(values)
+    made_of(values, kind="nominal")
 
 
 def test_true_and_false_in_a_file_stay_what_they_were():

@@ -37,6 +37,9 @@ def test_classes_of_numbers_are_put_into_their_order(classes):
         ["0-10", "0 - 10", "20-30"],
         ["1", "2", "3"],
         ["2020-01-01", "2020-01-02", "2020-01-03"],
+        ["2020-01", "2020-02", "2020-03"],
+        ["39912,020", "22256,971", "1321,599"],  # decimal commas
+        ["1;2", "3;4", "5;6"],
     ],
 )
 def test_what_has_no_known_order_has_none(values):

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 from case import MARK, Case, Column
+from quantities import categories
 
 EPOCH = dt.datetime(2001, 2, 3, 4, 5, 6)
 
@@ -140,22 +141,29 @@ def number_column(rng: Random, n: int) -> Column:
     return column
 
 
+def word_column(rng: Random, n: int) -> Column:
+    """A quasi-identifier of categories: text, or of a type for categories."""
+    words = categories(rng, n)
+    array = pa.array(words, rng.choice([pa.string(), pa.large_string()]))
+    return Column(
+        "", "quasi", array=array.dictionary_encode() if rng.random() < 0.4 else array, kind="category", words=words
+    )
+
+
 def spoil(rng: Random, case: Case) -> None:
     """A quasi-identifier that cannot be one."""
-    column = next(column for column in case.columns if column.role == "quasi")
+    column = next(column for column in case.columns if column.role == "quasi" and column.words is None)
     n, numbers = len(column.array), column.array.to_pylist()
-    how = rng.choice(["gap", "nan", "infinity", "text", "date", "categories", "nulls"])
+    how = rng.choice(["gap", "nan", "infinity", "text", "list", "nulls"])
     if how == "gap":
         numbers[rng.randrange(n)] = None
         column.array = pa.array(numbers, column.array.type)
     elif how in ("nan", "infinity"):
         column.array = pa.array([1.0] * (n - 1) + [float("nan" if how == "nan" else "-inf")])
     elif how == "text":
-        column.array = pa.array([str(number) for number in numbers])
-    elif how == "date":
-        column.array = pa.array([dt.date(2000, 1, 1)] * n)
-    elif how == "categories":
-        column.array = pa.array([str(number) for number in numbers]).dictionary_encode()
+        column.array = pa.array([str(number) for number in range(n)])
+    elif how == "list":
+        column.array = pa.array([[1]] * n)
     else:
         column.array = pa.nulls(n)
     case.refuse(f"a quasi-identifier with {how}")

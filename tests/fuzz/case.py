@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 Role = Literal["quasi", "confidential", "identifier", "other"]
-Kind = Literal["integer", "boolean", "decimal", "float"]
+Kind = Literal["integer", "boolean", "decimal", "float", "category"]
 Verdict = Literal["release", "either", "refuse"]
 
 MARK = "zq7Mark"
@@ -26,6 +26,7 @@ class Column:
     precision: int = 53  # binary digits of its floats
     grouping: str = ""  # what stands between thousands
     long: bool = False  # more digits than a stream holds
+    words: list[str] | None = None  # what a quasi-identifier's categories are
 
 
 @dataclass

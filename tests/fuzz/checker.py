@@ -67,6 +67,11 @@ def check_release(case: Case, release: Path) -> dict[str, Any]:
     verified = manifest["output"]["verified_k"]
     demand(verified == smallest, f"verified k is {verified}, not {smallest}")
     decimal = manifest["output"].get("dialect", {}).get("decimal", ".")
+    words = [(column, listed_words(values)) for column, values in quasi if column.words is not None]
+    for column, found in words:
+        check_words(column, found, groups)
+        check_kind_of_words(case, column, columns[[each for _, each in kept].index(column)])
+    quasi = [(column, values) for column, values in quasi if column.words is None]
     released = [numbers_of(column, values, decimal, bool(case.settings.get("exact"))) for column, values in quasi]
     used = manifest.get("digits", {}).get("used", {})
     called = dict(zip(map(id, case.columns), case.names, strict=True))
@@ -77,7 +82,8 @@ def check_release(case: Case, release: Path) -> dict[str, Any]:
         if column.kind in ("float", "decimal") and unit and len(groups) == manifest["figures"]["groups"]["value"]:
             check_digits(case, column, groups, unit)
     check_untouched(case, originals, manifest)
-    check_loss(case, [column for column, _ in quasi], released, manifest["figures"]["information_loss"]["value"])
+    stated = manifest["figures"]["information_loss"]["value"]
+    check_loss(case, [column for column, _ in quasi], released, stated, words)
     return manifest
 
 
@@ -323,6 +329,32 @@ def parsed(value: Any, grouping: str, decimal: str) -> Fraction:
         raise WrongError(f"{value!r} was released, which is no number") from None
 
 
+def listed_words(values: Any) -> list[str]:
+    """Released categories as text."""
+    listed: list[str] = values if isinstance(values, list) else values.to_pylist()
+    return listed
+
+
+def check_words(column: Column, found: list[str], groups: list[list[int]]) -> None:
+    """The category of each group is one that the most of its records had."""
+    originals = column.words or []
+    for rows in groups:
+        counts = Counter(originals[row] for row in rows)
+        word = found[rows[0]]
+        demand(
+            counts[word] == max(counts.values()),
+            f"{column.name!r}: {word!r} for {counts.most_common(3)} of a group",
+        )
+
+
+def check_kind_of_words(case: Case, column: Column, values: Any) -> None:
+    """Categories keep their type where they have one."""
+    if isinstance(values, list) or column.array is None:
+        return
+    kinds = stored_type(case, column), stored_in_parquet(pa.chunked_array([column.array]))
+    demand(named(values.type) in map(named, kinds), f"{column.name!r} is of type {values.type}, not {kinds[0]}")
+
+
 def check_kind(case: Case, column: Column, values: Any, decimal: str) -> None:
     """Integers stay integers, booleans booleans, decimals decimals, and codes keep their width."""
     if case.settings.get("exact"):
@@ -459,9 +491,18 @@ def rounding(case: Case, column: Column) -> Fraction:
     return Fraction(1, 2**50) if as_floats else Fraction(0)
 
 
-def check_loss(case: Case, columns: list[Column], released: list[list[Fraction]], stated: float) -> None:
+def check_loss(
+    case: Case,
+    columns: list[Column],
+    released: list[list[Fraction]],
+    stated: float,
+    words: list[tuple[Column, list[str]]],
+) -> None:
     """The loss that is stated is that of the values as released."""
     sse, sst, blur = Fraction(0), Fraction(0), 0.0
+    for column, found in words:
+        lost, most = loss_of_words(case, column, found)
+        sse, sst = sse + lost, sst + most
     weights = case.settings.get("attribute_weights", {})
     names = dict(zip(map(id, case.columns), case.names, strict=True))
     for column, numbers in zip(columns, released, strict=True):
@@ -479,6 +520,19 @@ def check_loss(case: Case, columns: list[Column], released: list[list[Fraction]]
     # Numbers that are off by a share of their spread change the sum of squares by so much.
     slack = 1e-6 * found + 1e-11 + 2 * blur * found**0.5 + blur**2
     demand(abs(found - stated / 100) <= slack, f"the loss is stated as {stated} and is {100 * found}")
+
+
+def loss_of_words(case: Case, column: Column, found: list[str]) -> tuple[Fraction, Fraction]:
+    """What changed categories cost, and what they cost if all get the most frequent one."""
+    words = column.words or []
+    counts = Counter(words)
+    if len(counts) == 1:
+        return Fraction(0), Fraction(0)
+    weight = Fraction(case.settings.get("attribute_weights", {}).get(case.names[case.columns.index(column)], 1.0))
+    if case.settings.get("scaling", "zscore") in ("zscore", "robust"):
+        weight *= 2 / (1 - sum(Fraction(count, len(words)) ** 2 for count in counts.values()))
+    changed = sum(a != b for a, b in zip(words, found, strict=True))
+    return weight * changed, weight * (len(words) - max(counts.values()))
 
 
 def square_of_spread(values: list[Fraction], scaling: str) -> Fraction:

@@ -9,9 +9,9 @@ import re
 from random import Random
 
 import pyarrow as pa
-from arrows import content_of, number_column, spoil, untouched
+from arrows import content_of, number_column, spoil, untouched, word_column
 from case import Case, Column
-from quantities import Quantity, quantity
+from quantities import Quantity, categories, quantity
 from texts import NAMES, Layout, add_text_columns, layout, marked, name_columns, rendered
 
 METHODS = ["mdav"] * 14 + ["vmdav", "cbfs", "tfrp", "mst-partition", "mu-approx", "path-mhm", "blocked", "auto"]
@@ -96,6 +96,10 @@ def as_text(rng: Random, case: Case, n: int) -> None:
     for found in numbers:
         case.columns.append(column_of(found, case.decimal))
         note(case, found, made)
+    for _ in range(rng.choice([0, 0, 1, 2])):
+        words = categories(rng, n)
+        case.columns.append(Column("", "quasi", words, kind="category", words=words))
+        case.notes.append("categories")
     add_text_columns(rng, case, made, n)
     name_columns(rng, case, made)
     if any(
@@ -256,6 +260,7 @@ def damage(rng: Random, case: Case, made: Layout, rows: list[list[str]]) -> None
 def as_arrow(rng: Random, case: Case, n: int) -> None:
     """A Parquet or Arrow file."""
     case.columns = [number_column(rng, n) for _ in range(rng.choice([1, 2, 2, 3, 5]))]
+    case.columns += [word_column(rng, n) for _ in range(rng.choice([0, 0, 1, 2]))]
     for _ in range(rng.choice([0, 1, 2, 3])):
         role = rng.choice(["confidential", "other", "identifier"])
         array = pa.array(marked(n)) if role == "identifier" else untouched(rng, n)

@@ -189,3 +189,19 @@ def quantity(rng: Random, n: int) -> Quantity:
     chance = rng.random()
     makers = BAD if chance < 0.015 else RARE if chance < 0.06 else PLAIN
     return rng.choice(makers)(rng, n)
+
+
+WORDS = [
+    ["f", "m"],
+    ["Ulm", "Bonn", "Köln", "Bad Ems", "ulm"],
+    ["x,y", "a;b", "it's", " a", "a "],
+    ["no", "yes", "don't know"],
+]
+
+
+def categories(rng: Random, n: int) -> list[str]:
+    """Texts without an order, none of which is a number or a missing value; few of them or many."""
+    if rng.random() < 0.2:
+        return [f"v{rng.randrange(1, 2 * n + 1)}" for _ in range(n)]
+    words = rng.choice(WORDS)
+    return [rng.choice(words) for _ in range(n)]

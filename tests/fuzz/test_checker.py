@@ -343,3 +343,33 @@ def test_a_label_stands_for_one_case():
         first, second = generate(f"same:{number}"), generate(f"same:{number}")
         assert hashlib.sha256(first.content).digest() == hashlib.sha256(second.content).digest()
         assert (first.k, first.settings, first.dialect) == (second.k, second.settings, second.dialect)
+
+
+SEXES = ["f", "f", "m", "m", "f", "m"]
+
+
+def with_words(folder, words, **news):
+    """A release of the same table in which the towns are a quasi-identifier of categories."""
+    case, path = written(folder, released() | {"town": words}, untouched={}, **news)
+    case.columns[-1] = Column("town", "quasi", SEXES, kind="category", words=SEXES)
+    return case, path
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["f", "f", "m", "m", "m", "m"], "the loss is stated"),
+        (["f", "f", "f", "m", "m", "f"], "'town': 'f' for"),
+        (["x", "x", "m", "m", "m", "m"], "'town': 'x' for"),
+        (["f", "m", "m", "m", "m", "m"], "a group of 1"),
+    ],
+)
+def test_categories_that_are_not_the_most_frequent_ones_are_found(tmp_path, words, found):
+    with pytest.raises(WrongError, match=found):
+        check_release(*with_words(tmp_path, words))
+
+
+def test_the_loss_of_categories_counts_the_ones_that_change(tmp_path):
+    """A half of the sexes each: a change costs 4, all of them would cost 12."""
+    loss = (loss_of(released()) * 12 + 100 * 4) / (12 + 12)
+    check_release(*with_words(tmp_path, ["f", "f", "m", "m", "m", "m"], information_loss=loss))

@@ -23,6 +23,10 @@ class CategoryValues(CommonValues):
     levels: tuple[Level, ...]
     codes: Int
 
+    def keeps_type(self, asked: bool) -> bool:
+        """A level is one of the column's own values."""
+        return True
+
     @property
     def raw(self) -> Float:  # type: ignore[override]
         """The numbers of the levels."""
@@ -54,7 +58,10 @@ class SharedValues(CommonValues):
     level: Int
     share: Float
     levels: int
-    is_text = True
+
+    def keeps_type(self, asked: bool) -> bool:
+        """Several levels are text, whatever the column was."""
+        return False
 
     @property
     def raw(self) -> Float:  # type: ignore[override]

@@ -36,7 +36,7 @@ from shoal.attributes.common_values import CommonValues, refuse_aggregate
 from shoal.attributes.numbers import RowsError, missing_error, rows_error
 from shoal.attributes.taxonomy import ROOT, Taxonomy, check_lengths
 from shoal.attributes.tree import Tree
-from shoal.errors import ShoalError, nearest_name
+from shoal.errors import ShoalError, nearest_name, typed
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
 
@@ -404,8 +404,9 @@ class Code(Kind):
         """A column that comes in parts."""
         if wish.taxonomy is None and not wish.prefix:
             raise ShoalError(
-                f"column {name!r} is of the kind 'code', but has no taxonomy; give one by --taxonomy {name}=FILE, "
-                f"or say which beginnings of a code are groups by --prefix {name}=1,3,5"
+                f"column {name!r} is of the kind 'code', but has no taxonomy; give one by "
+                f"{typed('--taxonomy', name, 'FILE')}, or say which beginnings of a code are groups by "
+                f"{typed('--prefix', name, '1,3,5')}"
             )
         if wish.taxonomy is not None and wish.prefix:
             raise ShoalError(f"column {name!r} has a taxonomy and lengths of beginnings; give one of them")

@@ -29,9 +29,6 @@ class CommonValues(ABC):
     raw: Float
     """The values as coordinates before scaling, in the units of `Numbers.raw`."""
 
-    is_text = False
-    """Whether the values are text, whatever the column was."""
-
     def of(self, column: str) -> "CommonValues":
         """The values of one of the columns that an attribute stands for."""
         return self
@@ -50,7 +47,7 @@ class CommonValues(ABC):
 
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
         """The value of each record's group as a column of the kind and dtype of the one that it replaces."""
-        native, short, keep_type = like.to_native(), self.native(), keep_type and not self.is_text
+        native, short, keep_type = like.to_native(), self.native(), self.keeps_type(keep_type)
         namespace = like.__native_namespace__()
         new: Any
         if like.implementation.is_pyarrow():
@@ -62,6 +59,10 @@ class CommonValues(ABC):
             new.index = native.index
         column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(like.name)
         return column
+
+    def keeps_type(self, asked: bool) -> bool:
+        """Whether a column keeps its type, where that is asked for or where plain centroids are."""
+        return asked
 
     def gapped(self, like: "nw.Series[Any]", labels: Int, gap: str | None) -> "nw.Series[Any] | None":
         """The same with gaps where a label is below 0; None for values that `native` has for any dataframe.
@@ -179,7 +180,10 @@ class IntervalValues(CommonValues):
 
     texts: list[str]
     raw: Float
-    is_text = True
+
+    def keeps_type(self, asked: bool) -> bool:
+        """An interval is text, whatever the column was."""
+        return False
 
     def native(self) -> list[str]:
         """Text."""

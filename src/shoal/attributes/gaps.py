@@ -433,10 +433,9 @@ class GapValues(CommonValues):
     which: Int
     spelling: str = ""
 
-    @property
-    def is_text(self) -> bool:  # type: ignore[override]
+    def keeps_type(self, asked: bool) -> bool:
         """As the values."""
-        return self.inner is not None and self.inner.is_text
+        return self.inner is None or self.inner.keeps_type(asked)
 
     @property
     def raw(self) -> Float:  # type: ignore[override]

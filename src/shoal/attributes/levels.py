@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from shoal.attributes.base import Stored
 from shoal.errors import ShoalError
 from shoal.files.spelling import INFINITE, number_pattern
-from shoal.table import NO_TYPE, Column, is_text
+from shoal.table import NO_TYPE, Column, arrow_type, is_text
 
 Int = NDArray[np.int64]
+
+_APART = "^[+-]?[0-9]{1,3}([ '’\u00a0\u202f][0-9]{3})+([.,][0-9]+)?$"
+"""A number with spaces or apostrophes between its thousands."""
 
 Level = str | int | float | bool
 
@@ -86,7 +89,7 @@ def numbers_of(order: Sequence[int]) -> Int:
 
 def no_categories(name: str, column: Column) -> ShoalError:
     """A column whose values cannot be told apart as categories."""
-    called: Any = getattr(column.series.to_native(), "dtype", column.series.dtype)
+    called: Any = getattr(column.series.to_native(), "dtype", None) or arrow_type(column.series)
     return ShoalError(
         f"column {name!r} of type {called} holds neither text nor plain numbers, so it has no categories; "
         "turn it into text first"
@@ -120,8 +123,12 @@ def is_numeric_text(column: Column) -> NDArray[np.bool_] | None:
 
 
 def numeric_among(texts: pa.Array, signs: tuple[str, str]) -> NDArray[np.bool_]:
-    """Which texts are numbers, infinity, or could be numbers with another decimal sign."""
+    """Which texts are numbers, infinity, or could be numbers with other signs than the file has.
+
+    Whoever reads them decides; they are no categories, unless that is said.
+    """
+    texts = pc.replace_substring_regex(texts, "^[−–]", "-")
     found = pc.match_substring_regex(texts, number_pattern(*signs))
-    for pattern in (number_pattern(".", ","), number_pattern(",", "."), INFINITE):
+    for pattern in (number_pattern(".", ","), number_pattern(",", "."), INFINITE, _APART):
         found = pc.or_(found, pc.match_substring_regex(pc.utf8_lower(texts), pattern))
     return np.asarray(found.to_numpy(zero_copy_only=False), bool)

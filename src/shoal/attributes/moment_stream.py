@@ -10,7 +10,6 @@ from functools import partial
 from math import gcd
 from typing import Any, ClassVar
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -37,7 +36,7 @@ from shoal.attributes.moments import (
 from shoal.attributes.numbers import RowsError
 from shoal.attributes.numeric_stream import WIDEST, NumericKept
 from shoal.errors import ShoalError
-from shoal.table import Column, type_name
+from shoal.table import Column, holds_categories, type_name
 
 Int = NDArray[np.int64]
 
@@ -180,7 +179,7 @@ class MomentGathering(Gathering):
                 f"column {self.name!r} holds {WORDS[family]}, not {WORDS[self.family]}; say the kind {family}, "
                 "or leave it out"
             )
-        if column.series.dtype in (nw.Categorical, nw.Enum):
+        if holds_categories(column.series):
             cure = "turn it into text or into its own type first"
         else:
             cure = "leave the kind out"

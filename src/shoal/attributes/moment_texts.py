@@ -37,7 +37,7 @@ from shoal.attributes.lengths import (
 )
 from shoal.attributes.moments import WORDS, Family, Form, Read
 from shoal.attributes.numbers import rows_error
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, typed
 
 Int = NDArray[np.int64]
 Bool = NDArray[np.bool_]
@@ -186,11 +186,11 @@ class CalendarTexts(Texts):
     def finish(self) -> None:
         """Whether the day or the month stands first must have been seen."""
         if self.layout in SWAPPED and not self._given and self._swapped is None:
-            layout, name = self.layout + self._rest(), self.name
+            asked, name = f"{self.family}:{self.layout}{self._rest()}", self.name
             raise ShoalError(
                 f"quasi-identifier {name!r} holds dates such as {self._example!r}, and no row tells whether the "
                 f"day or the month stands first; write them such as 2024-01-31, or say the kind with its layout: "
-                f"--kind '{name}={self.family}:{layout}' (kinds={{{name!r}: '{self.family}:{layout}'}})"
+                f"{typed('--kind', name, asked)} (kinds={{{name!r}: {asked!r}}})"
             )
 
     def form(self) -> Form:
@@ -230,7 +230,7 @@ class CalendarTexts(Texts):
             example = f"{self.family}:%d/%m/%y"
             return (
                 "its years have two digits and may be of two centuries; write four, or say the kind with its "
-                f"layout, such as --kind '{self.name}={example}' (kinds={{{self.name!r}: {example!r}}}), "
+                f"layout, such as {typed('--kind', self.name, example)} (kinds={{{self.name!r}: {example!r}}}), "
                 "where 69 to 99 are 1969 to 1999 and 00 to 68 are 2000 to 2068"
             )
         return super()._cure(text)

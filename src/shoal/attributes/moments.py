@@ -23,7 +23,7 @@ from shoal.attributes.lengths import length_text
 from shoal.attributes.levels import text_like
 from shoal.attributes.numbers import missing_error, rows_error
 from shoal.errors import ShoalError
-from shoal.table import Column, arrow_type
+from shoal.table import Column, arrow_type, holds_categories
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -263,7 +263,7 @@ def object_family(values: list[Any]) -> Family | None:
 
 def read_typed(column: Column) -> tuple[Read, Form]:
     """The moments of a column that has a type for them."""
-    if column.series.dtype == nw.Object and arrow_type(column.series) is None:
+    if arrow_type(column.series) is None and column.series.dtype == nw.Object:
         values = column.series.to_list()
         family = object_family(values)
         assert family is not None
@@ -338,7 +338,7 @@ def refuse_zones(name: str, values: list[Any], family: Family) -> None:
 
 
 def texts_in(column: Column) -> pa.ChunkedArray | None:
-    """The text of a column; None where it holds something else."""
-    if column.parts:
+    """The text of a column; None where it holds something else, also categories by its type."""
+    if column.parts or (column.text is None and holds_categories(column.series)):
         return None
     return column.values() if text_like(column) else None

@@ -52,7 +52,7 @@ from shoal.attributes.levels import (
     spelled,
 )
 from shoal.attributes.numbers import beside_numbers
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, typed
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column, holds_categories
 
@@ -337,7 +337,7 @@ class BooleanGathering(NominalGathering):
         if len(self.levels.values) > 2:
             raise ShoalError(
                 f"column {self.name!r} has {len(self.levels.values)} different values, so it is not boolean; "
-                f"say --kind {self.name}=nominal"
+                f"say {typed('--kind', self.name, 'nominal')}"
             )
 
 

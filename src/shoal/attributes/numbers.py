@@ -31,7 +31,7 @@ from shoal.attributes.common_values import (
     wide,
 )
 from shoal.attributes.rounding import SAFE, nearest_even, round_floats, round_units, sum_of_squares
-from shoal.errors import ShoalError, some
+from shoal.errors import ShoalError, some, typed
 from shoal.files.spelling import (
     INFINITE,
     MISSING,
@@ -321,7 +321,7 @@ def refuse_type(name: str, series: "nw.Series[Any]") -> None:
         row, text = next(shown, (1, ""))
         raise ShoalError(
             f"column {name!r} holds text, not numbers (row {row}: {text!r}); turn it into numbers, "
-            f"or say --kind {name}=nominal (kinds={{{name!r}: 'nominal'}}) if these are categories"
+            f"or say {typed('--kind', name, 'nominal')} (kinds={{{name!r}: 'nominal'}}) if these are categories"
         )
     if not dtype.is_numeric() and dtype not in (nw.Boolean, nw.Object):
         called = arrow_type(series) or getattr(series.to_native(), "dtype", dtype)
@@ -478,7 +478,7 @@ def cure_of_text(name: str, text: str, decimal_sign: str) -> str:
         cures.append(f"say --decimal {other} (decimal={other!r}) if its {sign} is a decimal sign")
     if re.fullmatch(number_pattern(decimal_sign, other), text):
         cures.append(f"say --decimal {decimal_sign} (decimal={decimal_sign!r}) if its {sign} separates thousands")
-    last = f"turn it into numbers, or say --kind {name}=nominal if these are categories"
+    last = f"turn it into numbers, or say {typed('--kind', name, 'nominal')} if these are categories"
     return f"{', or '.join(cures)}; else {last}" if cures else last
 
 
@@ -536,8 +536,8 @@ def beside_numbers(name: str, text: str, rows: Int) -> RowsError:
         name,
         f"text such as {text!r} beside numbers",
         rows,
-        f"correct it, or name what means a missing value (--gap-values {name}=...), or say --kind {name}=nominal "
-        "if these are categories",
+        f"correct it, or name what means a missing value ({typed('--gap-values', name, '...')}), "
+        f"or say {typed('--kind', name, 'nominal')} if these are categories",
     )
 
 

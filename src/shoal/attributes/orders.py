@@ -29,7 +29,8 @@ SCALES = (
 """Words from the lowest to the highest, in small letters."""
 
 _NUMBER = r"[$€£]?\s*([0-9]+(?:[.,][0-9]+)?)\s*[kK%]?"
-_BETWEEN = re.compile(rf"^[\[(]?\s*{_NUMBER}\s*(?:-|–|to|,|;)\s*{_NUMBER}\s*[)\]]?(?:\s+\w+)?$")
+_BETWEEN = re.compile(rf"^{_NUMBER}\s*(?:-|–|to)\s*{_NUMBER}(?:\s+\w+)?$")
+_BRACKETS = re.compile(rf"^[\[(]\s*{_NUMBER}\s*(?:-|–|to|,|;)\s*{_NUMBER}\s*[)\]](?:\s+\w+)?$")
 _BELOW = re.compile(rf"^(?:<=?|≤|under|below|less than|up to)\s*{_NUMBER}(?:\s+\w+)?$")
 _ABOVE = re.compile(rf"^(?:>=?|≥|over|above|more than)\s*{_NUMBER}(?:\s+\w+)?$")
 _OPEN = re.compile(rf"^{_NUMBER}\s*(?:\+|and over|and more|and older|or more|or older)(?:\s+\w+)?$")
@@ -61,8 +62,9 @@ def known_order(values: Sequence[str], fewest: int = 3) -> tuple[str, ...] | Non
 
 def class_of(text: str) -> tuple[float, float] | None:
     """The lowest and the highest number of a class such as 18-24, <18 or 65+."""
-    if found := _BETWEEN.match(text):
-        return value(found[1]), value(found[2])
+    if found := _BETWEEN.match(text) or _BRACKETS.match(text):
+        low, high = value(found[1]), value(found[2])
+        return (low, high) if low <= high else None
     if found := _BELOW.match(text):
         return float("-inf"), value(found[1])
     if found := _ABOVE.match(text) or _OPEN.match(text):

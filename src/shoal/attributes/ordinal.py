@@ -39,7 +39,7 @@ from shoal.attributes.levels import Level, Levels, spelled, text_like
 from shoal.attributes.numbers import RowsError
 from shoal.attributes.orders import known_order
 from shoal.attributes.scaling import centre_and_spread
-from shoal.errors import ShoalError, some
+from shoal.errors import ShoalError, some, typed
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
 
@@ -224,7 +224,7 @@ class OrdinalGathering(Gathering):
         if not order:
             raise ShoalError(
                 f"the order of the values of column {self.name!r} is not known ({some(map(repr, values))}); "
-                f"give it, from the lowest to the highest: --order {self.name}=a,b,c"
+                f"give it, from the lowest to the highest: {typed('--order', self.name, 'a,b,c')}"
             )
         texts = {spelled(level).strip(): level for level in order}
         odd = [place for place, value in enumerate(values) if spelled(value).strip() not in texts]
@@ -234,7 +234,8 @@ class OrdinalGathering(Gathering):
                 self.name,
                 f"{values[first]!r}, which is not in the order {some(map(spelled, order), 10)}",
                 np.sort([self.levels.first[place] for place in odd]) + 1,
-                f"correct it, add it to --order {self.name}=..., or name it with --gap-values if it means missing",
+                f"correct it, add it to {typed('--order', self.name, '...')}, or name it with --gap-values if it "
+                "means missing",
             )
         places = {text: place for place, text in enumerate(texts)}
         there = {places[spelled(value).strip()]: value for value in values}

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.numbers import Fixed, Numbers
+from shoal.errors import typed
 from shoal.files.words import numbering_words, parts_of
 
 Int = NDArray[np.int64]
@@ -266,8 +267,8 @@ def as_date(name: str, shown: Shown) -> Finding | None:
             continue
         example = f"{candidates[valid][0]:0{len(layout.name)}d}"
         reason = f"looks like dates written as numbers ({layout.name}, such as {example})"
-        said = f"say --kind {name}={layout.asks}" if layout.asks else "turn it into a year"
-        more = f" --gap-values {name}={','.join(marks)}" if layout.asks and marks else ""
+        said = f"say {typed('--kind', name, layout.asks)}" if layout.asks else "turn it into a year"
+        more = f" {typed('--gap-values', name, ','.join(marks))}" if layout.asks and marks else ""
         cure = f"{said}{more}, or drop it (-i, identifiers)"
         return Finding("date", f"{reason}: the mean of two dates is often no date", cure, layout.asks, marks)
     return None
@@ -292,8 +293,9 @@ def as_code(name: str, shown: Shown) -> Finding | None:
             "place",
             f"looks like codes of places (such as {example}): Shoal takes near codes for near places, "
             "and the mean of a group may be no real code",
-            f"say --prefix {name}=1,2 if codes that begin alike are near, or --kind {name}=nominal to take them "
-            "for categories, or drop it (-i, identifiers); else do not look up released codes",
+            f"say {typed('--prefix', name, '1,2')} if codes that begin alike are near, or "
+            f"{typed('--kind', name, 'nominal')} to take them for categories, or drop it (-i, identifiers); "
+            "else do not look up released codes",
             "nominal",
         )
     if is_called_code(parts):
@@ -317,7 +319,7 @@ def code(name: str, why: str) -> Finding:
     return Finding(
         "code",
         f"looks like codes ({why}): the mean of codes is another code or none",
-        f"say --kind {name}=nominal to take them for categories, or drop it (-i, identifiers)",
+        f"say {typed('--kind', name, 'nominal')} to take them for categories, or drop it (-i, identifiers)",
         "nominal",
     )
 
@@ -379,8 +381,8 @@ def as_marks(name: str, shown: Shown) -> Finding | None:
                 f"holds {' and '.join(marks)} in {int(often[:number].sum())} records, far from all others "
                 f"({plain(rest[0])} to {plain(rest[1])}): that looks like a mark for 'missing' or for 'more', "
                 "and the mean of a group with it says nothing",
-                f"say --gap-values {name}={','.join(marks)} if it means that a value is missing, or put numbers "
-                "in its place",
+                f"say {typed('--gap-values', name, ','.join(marks))} if it means that a value is missing, or put "
+                "numbers in its place",
                 marks=marks,
             )
     return None

@@ -211,10 +211,9 @@ class MassValues(CommonValues):
     inner: CommonValues
     at: Mask
 
-    @property
-    def is_text(self) -> bool:  # type: ignore[override]
+    def keeps_type(self, asked: bool) -> bool:
         """As the numbers."""
-        return self.inner.is_text
+        return self.inner.keeps_type(asked)
 
     @property
     def raw(self) -> Float:  # type: ignore[override]
