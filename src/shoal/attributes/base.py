@@ -275,6 +275,37 @@ class Kept(ABC):
         return cls(**given)
 
 
+class KeptAttribute(Attribute):
+    """Some records of a column, with what is kept of the whole column."""
+
+    kept: Kept
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Of the column."""
+        return self.kept.name
+
+    @property
+    def kind(self) -> str:
+        """What its kind is called."""
+        return self.kept.kind
+
+    @property
+    def weight(self) -> float:  # type: ignore[override]
+        """How much it counts in the distance."""
+        return self.kept.weight
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the table that it stands for."""
+        return self.kept.columns
+
+    @property
+    def is_constant(self) -> bool:  # type: ignore[override]
+        """Whether the whole column has one value."""
+        return self.kept.is_constant
+
+
 class Kind(ABC):
     """A kind of attribute: chooses its columns and reads them."""
 

@@ -35,6 +35,7 @@ from shoal.attributes.base import (
     Gathering,
     Int,
     Kept,
+    KeptAttribute,
     Kind,
     Profile,
     Settle,
@@ -473,7 +474,7 @@ class GapValues(CommonValues):
 
 
 @dataclass(frozen=True, eq=False)
-class GapAttribute(Attribute):
+class GapAttribute(KeptAttribute):
     """An attribute some of whose values are missing; `hidden` are values that are released as gaps."""
 
     kept: GapKept
@@ -481,24 +482,9 @@ class GapAttribute(Attribute):
     hidden: Mask
 
     @property
-    def name(self) -> str:  # type: ignore[override]
-        """Of the column."""
-        return self.kept.name
-
-    @property
-    def weight(self) -> float:  # type: ignore[override]
-        """How much it counts."""
-        return self.kept.weight
-
-    @property
     def kind(self) -> str:
         """That of the values."""
         return "numeric" if self.kept.inner is None else self.kept.inner.bare().kind
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Those of the values."""
-        return self.kept.columns
 
     @property
     def is_constant(self) -> bool:  # type: ignore[override]

@@ -23,12 +23,12 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attributes.base import (
-    Attribute,
     Chunks,
     Float,
     Gathering,
     Int,
     Kept,
+    KeptAttribute,
     Kind,
     Profile,
     Settle,
@@ -154,31 +154,11 @@ def level_table(counts: tuple[int, ...], most: int) -> Float:
 
 
 @dataclass(frozen=True, eq=False)
-class NominalAttribute(Attribute):
+class NominalAttribute(KeptAttribute):
     """Categories of some records, by their numbers."""
 
     kept: NominalKept
     codes: Int
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Of the column."""
-        return self.kept.name
-
-    @property
-    def kind(self) -> str:
-        """What its kind is called."""
-        return self.kept.kind
-
-    @property
-    def weight(self) -> float:  # type: ignore[override]
-        """How much it counts."""
-        return self.kept.weight
-
-    @property
-    def is_constant(self) -> bool:  # type: ignore[override]
-        """Whether there is one category only."""
-        return self.kept.is_constant
 
     def coordinates(self) -> Float:
         """Those of its category."""

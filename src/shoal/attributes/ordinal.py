@@ -15,12 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attributes.base import (
-    Attribute,
     Chunks,
     Float,
     Gathering,
     Int,
     Kept,
+    KeptAttribute,
     Kind,
     Profile,
     Settle,
@@ -116,31 +116,11 @@ def middle_of(counts: NDArray[Any]) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class OrdinalAttribute(Attribute):
+class OrdinalAttribute(KeptAttribute):
     """Categories of some records, by their ranks."""
 
     kept: OrdinalKept
     ranks: Int
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Of the column."""
-        return self.kept.name
-
-    @property
-    def kind(self) -> str:
-        """What its kind is called."""
-        return self.kept.kind
-
-    @property
-    def weight(self) -> float:  # type: ignore[override]
-        """How much it counts."""
-        return self.kept.weight
-
-    @property
-    def is_constant(self) -> bool:  # type: ignore[override]
-        """Whether there is one category only."""
-        return self.kept.is_constant
 
     def coordinates(self) -> Float:
         """The scaled rank."""

@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 
 from shoal.attributes.base import (
     AgainError,
-    Attribute,
     Chunks,
     Digits,
     Float,
     Gathering,
     Int,
     Kept,
+    KeptAttribute,
     Kind,
     Profile,
     Settle,
@@ -238,31 +238,11 @@ class MassValues(CommonValues):
 
 
 @dataclass(frozen=True, eq=False)
-class MassAttribute(Attribute):
+class MassAttribute(KeptAttribute):
     """Numbers many of which are at the mass."""
 
     kept: MassKept
     stored: Stored
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """Of the column."""
-        return self.kept.name
-
-    @property
-    def weight(self) -> float:  # type: ignore[override]
-        """How much it counts."""
-        return self.kept.weight
-
-    @property
-    def is_constant(self) -> bool:  # type: ignore[override]
-        """Whether all numbers are at the mass."""
-        return self.kept.is_constant
-
-    @property
-    def kind(self) -> str:
-        """What its kind is called."""
-        return "semi-continuous"
 
     @cached_property
     def at(self) -> Mask:
