@@ -164,7 +164,9 @@ def infinities(rng: Random, n: int) -> Quantity:
 
 
 def words(rng: Random, n: int) -> Quantity:
-    """What is no number, in some rows."""
+    """What is no number, in some rows; alone it would be a category."""
+    if n == 1:
+        return infinities(rng, n)
     word = rng.choice(
         ["x", "12a", "--5", "1.2.3", "0x1F", "1_000", "1e", "e5", "12%", "$5", "1 2", "5-", "#", "-"]
     )
