@@ -5,7 +5,7 @@ import pytest
 from shoal.attributes.quantities import Finding
 from shoal.inspection.suggestions import Held, naming_word, suggestion
 
-TEXT = Held("note", 3, "text", 100, 0, distinct=7, more=False, all_different=False, kind="nominal")
+TEXT = Held("trait", 3, "text", 100, 0, distinct=7, more=False, all_different=False, kind="nominal")
 NUMBERS = replace(TEXT, name="size", holds="numbers", whole=True, kind="numeric")
 CODE = replace(NUMBERS, finding=Finding("code", "is a code", "drop it", "nominal"), other="nominal")
 DATE = replace(NUMBERS, finding=Finding("date", "is a date", "drop it", "date"))
@@ -122,3 +122,12 @@ def test_what_must_be_said_of_a_quasi_identifier(held, options, why):
     found = suggestion(held)
     assert (found.role, found.options) == ("quasi-identifier", options)
     assert why in found.reason
+
+
+def test_free_text_is_dropped_by_its_name_or_its_length():
+    said = Held("remarks", 3, "text", 100, 0, 12, False, False, kind="nominal", longest=20)
+    assert suggestion(said).role == "drop"
+    assert "free text" in suggestion(said).reason
+    long = replace(said, name="cause", longest=200)
+    assert suggestion(long).role == "drop"
+    assert suggestion(replace(long, longest=20)).role == "quasi-identifier"

@@ -179,6 +179,7 @@ class Profiler:
             tuple(spelling for spelling in self._gaps if spelling),
             layouts if len(layouts) > 1 else (),
             text and not self._from_csv and self._values > 0 and self._facts.number and not self._facts.width,
+            self._facts.lengths[1] if text and self._facts.lengths else 0,
         )
 
     def _kind(self, text: bool) -> str:

@@ -26,7 +26,11 @@ FEW = 20
 MANY = 1000
 """A group hardly agrees on one of more different texts than these."""
 
+LONG = 80
+"""Letters beyond which a text is a sentence, and no category."""
+
 _TOO_MANY = "a group would hardly agree on one; put something coarser in its place to keep it"
+_FREE = "comment comments note notes description remark remarks memo annotation annotations freetext"
 _ROWS = "unnamed index row rows rownames rowid rownum rownumber rn"
 _TARGETS = "target outcome survived default defaulted churn churned"
 _TARGETS_ALONE = "class y label response"
@@ -57,11 +61,17 @@ class Held:
     gaps: tuple[str, ...] = ()  # how missing values are written, but for empty cells
     layouts: tuple[str, ...] = ()  # kinds of dates that read it, where nothing tells which is right
     numerals: bool = False  # numbers that the table holds as text
+    longest: int = 0  # letters of the longest text
 
     @property
     def is_few(self) -> bool:
         """Whether there are few different values, each of them in several records."""
         return not self.more and self.distinct <= FEW and 2 * self.distinct <= self.records
+
+    @property
+    def is_free(self) -> bool:
+        """Whether a column holds text that somebody wrote freely, by its name or its length."""
+        return self.holds == "text" and (self.longest > LONG or matched(self.name, _FREE) is not None)
 
     @property
     def is_many(self) -> bool:
@@ -226,6 +236,8 @@ def as_text(held: Held) -> Suggestion:
         return Suggestion(
             "drop", f"{called}{held.shown} different numbers as text; turn them into numbers to keep it"
         )
+    if held.is_free:
+        return Suggestion("drop", f"{called}free text, in which people may be named; read it before you keep it")
     if held.is_many:
         return Suggestion("drop", f"{called}{held.shown} different values; {_TOO_MANY}")
     if held.kind in ("mixed", "none"):
