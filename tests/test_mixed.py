@@ -4,7 +4,7 @@ import csv
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime, time
 
 import pandas as pd
 import polars as pl
@@ -54,6 +54,12 @@ SORTS = {
     "code": Sort(st.sampled_from(CODES), {"prefixes": [1, 2]}, ("mode",)),
     "zip": Sort(st.sampled_from([10115, 10117, 10961, 80331]), {"prefixes": [1, 3]}, ("mode", "set", "share")),
     "day": Sort(st.dates(date(1950, 1, 1), date(2020, 12, 31)), {}, NUMBER),
+    "moment": Sort(
+        st.datetimes(datetime(1990, 1, 1), datetime(2030, 12, 31)).map(lambda at: at.replace(microsecond=0)),
+        {},
+        NUMBER,
+    ),
+    "hour": Sort(st.times().map(lambda at: at.replace(second=0, microsecond=0)), {}, ("median", "mode")),
     "income": Sort(
         st.integers(0, 500).map(lambda units: max(0, units - 200)), {"kinds": "semi-continuous"}, NUMBER, True
     ),
@@ -210,7 +216,7 @@ def plain(value):
     try:
         number = float(value)
         return str(int(number) if number.is_integer() else number)
-    except ValueError:
+    except (ValueError, TypeError):
         return str(value)
 
 
@@ -230,7 +236,9 @@ def check_column(drawn, name, kept, released):
     if SORTS[name].is_number and aggregate in ("mean", "median"):
         more = 0.5 if name in PLACE else 0.0  # the middle of two places on a parallel is nearer to the pole
         assert all(min(present) - more <= float(value) <= max(present) + more for value in values)
-    elif name == "day" and aggregate != "interval":
+    elif name == "hour" and aggregate in ("mean", "median"):  # on a circle there is no lowest and no highest
+        assert all(isinstance(time.fromisoformat(str(value)), time) for value in values)
+    elif name in ("day", "moment") and aggregate != "interval":
         assert all(str(min(present)) <= str(value) <= str(max(present)) for value in values)
     elif name in ("code", "zip") and aggregate == "mean":
         codes = [*map(str, present)]
