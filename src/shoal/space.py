@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes import Attribute, CommonValues, Digits, GapFacts, Squares, Wish, Wishes, apart, attribute_of
+from shoal.attributes.numbers import RowsError
 from shoal.errors import ShoalError, for_each, nearest_name
 from shoal.parameters import EVERY, Aggregate, Aggregates, Scaling
 from shoal.partition import Partition
@@ -50,7 +51,10 @@ class Space:
 
         def attribute(columns: tuple[str, ...]) -> tuple[Attribute, GapFacts]:
             wish, weight = wishes[columns], weight_of(columns, weights, attribute_weights or {})
-            return attribute_of(table.column(*columns), wish, scaling, weight)
+            try:
+                return attribute_of(table.column(*columns), wish, scaling, weight)
+            except RowsError as error:
+                raise error if table.rows is None else error.among(table.rows) from None
 
         made = for_each([", ".join(columns) for columns in wishes], wishes, attribute)
         facts = tuple(found for _, found in made if found.count)

@@ -119,6 +119,7 @@ class Table:
     frame: "nw.DataFrame[Any]"
     roles: Roles
     source: Source | None = None
+    rows: Int | None = None  # the places of its records in the table that came, where it is a part of that
 
     @classmethod
     def of(cls, data: Any, roles: Roles) -> "Table":
@@ -164,8 +165,9 @@ class Table:
             mask = pa.array(chosen)
             text = None if source.text is None else source.text.filter(mask)
             source = replace(source, table=source.table.filter(mask), text=text)
-            return Table(framed(source.table), self.roles, source)
-        return Table(self.frame.filter(chosen.tolist()), self.roles)
+        rows = np.flatnonzero(chosen)
+        frame = self.frame.filter(chosen.tolist()) if source is None else framed(source.table)
+        return Table(frame, self.roles, source, rows)
 
     def shown(self, names: Iterable[str]) -> pa.Table:
         """Some columns as people can tell their values apart: the text of a CSV file, or the values themselves."""

@@ -219,6 +219,10 @@ class Kept(ABC):
         n = sum(len(part) for part in chunks())
         return value_of(key_at(chunks, (n - 1) // 2)[0], self.dtype)
 
+    def joined_by(self, stored: Any, records: int) -> Self:
+        """With so many more records of this value, which others counted among those that have none."""
+        return self
+
     def overall(self, middle: Float) -> Float:
         """The coordinates of the common value of all records, whose coordinates have this mean."""
         return middle

@@ -13,6 +13,7 @@ those that have a value. `impute` puts a typical value into the place of a gap b
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -62,6 +63,8 @@ Mask = NDArray[np.bool_]
 GAP = np.iinfo(np.int64).min
 """What is stored of a gap among whole numbers; among floats it is NaN."""
 
+_CATEGORIES = ("nominal", "ordinal", "boolean", "code")  # of which 009 is not 9
+
 CURE = (
     "say what is to be done about them: --gaps drop (leave those records out), pattern (group records with the "
     "same gaps), blank (the same, and blank more cells where a pattern is too rare), value (a gap is a value of "
@@ -85,10 +88,22 @@ def gaps_in(column: Column, wish: Wish) -> Mask:
         else:
             named = pc.is_in(texts, value_set=pa.array(["", *wish.gap_values], texts.type))
         missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
-    if wish.gap_values:
+    elif wish.gap_values and pa.types.is_temporal(values.type):
+        named = pc.is_in(values, value_set=read_as(wish.gap_values, values.type))
+        missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
+    if wish.gap_values and wish.kind not in _CATEGORIES:
         marks = [mark for mark in map(number, wish.gap_values) if mark is not None]
         missing |= np.isin(finite_numbers(values, column.signs), marks)
     return missing
+
+
+def read_as(texts: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """Texts as values of a type of dates or times, those that can be read so."""
+    found = []
+    for text in texts:
+        with suppress(pa.ArrowException):
+            found.append(pc.cast(pa.array([text], pa.string()), kind))
+    return pa.concat_arrays(found) if found else pa.array([], kind)
 
 
 def number(text: str) -> float | None:
@@ -120,6 +135,13 @@ def missing_error(name: str, missing: Mask, before: int = 0) -> RowsError:
 def is_gap(stored: Stored) -> Mask:
     """Where no value is stored."""
     return np.asarray(np.isnan(stored) if stored.dtype == np.float64 else stored == GAP)
+
+
+def put_together(parts: Sequence[Stored]) -> Stored:
+    """What is stored of some records and of others; a part of gaps only may be of another type than the others."""
+    if len({part.dtype for part in parts}) > 1:
+        parts = [np.where(is_gap(part), np.nan, part.astype(np.float64)) for part in parts]
+    return np.concatenate(parts)
 
 
 def gap_of(kind: "np.dtype[Any]") -> Any:
@@ -261,6 +283,7 @@ class ColumnGathering(Gathering):
         inner, settle = self._inner.kept(weight, present)
         if self.wish.gaps == "impute":
             typical = inner.typical(lambda: settled(present(), settle))
+            inner = inner.joined_by(typical, self.gaps)
             self._imputed = inner.values(np.array([typical], inner.dtype)).text()[0]
             return inner, Filled(settle, typical)
         kept = GapKept(self.name, weight, inner=inner, gaps=self.gaps, records=self.records)
@@ -315,6 +338,7 @@ class GapKept(Kept):
     far: float = 1.0  # how far a gap is from there
     parts: tuple[str, ...] = ()  # the columns, where there are gaps only
     factor: float = 1.0  # that all coordinates are multiplied by
+    usual: float = 0.0  # the mean of the values on the axis that blocks are cut along
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON takes it, with the kind inside."""
@@ -373,18 +397,19 @@ class GapKept(Kept):
         away = float(np.square(middle - inner.overall(middle)).sum()) + far**2
         mostly = 2 * self.gaps > self.records
         loss = values * (variance + far**2) if mostly else inner.sst + self.gaps * away
+        usual = sum(float(inner.along(part).sum()) for part in present()) / values
         return replace(
-            self, inner=inner, middle=tuple(middle.tolist()), far=far, factor=factor, sst=loss * factor**2
-        )
+            self, inner=inner, middle=tuple(middle.tolist()), far=far, factor=factor, sst=loss * factor**2,
+            usual=usual,
+        )  # fmt: skip
 
     def along(self, stored: Stored) -> Float:
         """As the values; gaps at their mean."""
         there = ~is_gap(stored)
         out = np.zeros(len(stored))
         if self.inner is not None and there.any():
-            values = self.inner.along(stored[there])
-            out[:] = values.mean()
-            out[there] = values
+            out[there] = self.inner.along(stored[there])
+        out[~there] = self.usual
         return out
 
     @property
@@ -414,7 +439,7 @@ class GapKept(Kept):
         there = ~is_gap(codes)
         which = np.where(there, np.cumsum(there) - 1, -1)
         kind = self.rounding
-        return GapValues(kind.values(codes[there]) if kind and there.any() else None, which, self.spelling)
+        return GapValues(None if kind is None else kind.values(codes[there]), which, self.spelling)
 
     def warning(self, chunks: Chunks) -> str | None:
         """Of the values."""
@@ -455,7 +480,8 @@ class GapValues(CommonValues):
     def native(self) -> Sequence[Any]:
         """None for a gap; among texts what mostly stands for one."""
         short = [] if self.inner is None else list(self.inner.native())
-        gap = self.spelling if self.spelling and all(isinstance(value, str) for value in short) else None
+        text = bool(short) and all(isinstance(value, str) for value in short)
+        gap = self.spelling if self.spelling and text else None
         return [short[place] if place >= 0 else gap for place in self.which.tolist()]
 
     def floats(self) -> Float:
@@ -467,10 +493,30 @@ class GapValues(CommonValues):
         short = [] if self.inner is None else self.inner.text(decimal_sign)
         return [short[place] if place >= 0 else self.spelling for place in self.which.tolist()]
 
+    def _arrow(self, kind: pa.DataType, keep_type: bool) -> pa.ChunkedArray:
+        """In the type of the values, also where there is none."""
+        keep_type = self.keeps_type(keep_type)
+        empty = self.inner is None or not len(self.inner.native())
+        made = pa.chunked_array([], kind) if self.inner is None else self.inner._arrow(kind, keep_type)
+        if empty and pa.types.is_null(made.type):
+            made = pa.chunked_array([], kind)
+        places = pa.array(np.maximum(self.which, 0), mask=self.which < 0)
+        made = taken_or_none(made, places)
+        return made.fill_null(self.spelling) if self.spelling and is_text(made.type) else made
+
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
         """As the kind of the values makes it, where it has a way of its own."""
         made = None if self.inner is None else self.inner.gapped(like, self.which[labels], self.spelling)
         return super().column(like, labels, keep_type) if made is None else made
+
+
+def taken_or_none(values: pa.ChunkedArray, places: pa.Array) -> pa.ChunkedArray:
+    """The values at some places, none where there is no place."""
+    listed = values.to_pylist() if len(values) else [None]
+    if pa.types.is_dictionary(values.type) or not len(values):
+        chosen = [None if place is None else listed[place] for place in places.to_pylist()]
+        return pa.chunked_array([pa.array(chosen, values.type)])
+    return values.take(places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -558,10 +604,23 @@ class GapAttribute(KeptAttribute):
         """A value that became a gap, and a gap that became a value, count by their distance."""
         if self.is_constant:
             return 0.0, 0.0
-        n = len(self.stored)
-        whole = replace(self, hidden=np.zeros(n, bool))
-        overall = whole.common_values(np.arange(n), np.array([0, n]), "mean", True, None)
-        return self._loss(common, labels), self._loss(overall, np.zeros(n, np.int64))
+        return self._loss(common, labels), self._loss_of_all()
+
+    def _loss_of_all(self) -> float:
+        """What is lost if all records get one value, or a gap where most have one."""
+        there, n = ~self.lacking, len(self.stored)
+        inner, values = self._inner(there), int(there.sum())
+        if inner is None or self.kept.inner is None:
+            return 0.0
+        middle, far = np.array(self.kept.middle), self.kept.far**2
+        if 2 * values < n:
+            loss = float(np.square(inner.coordinates() - middle).sum()) + far * values
+        else:
+            one = inner.common_values(np.arange(values), np.array([0, values]), "mean", True, None)
+            loss = inner.squared_errors(one, np.zeros(values, np.int64))[1]
+            away = np.square(middle - self.kept.inner.overall(middle)).sum()
+            loss += (n - values) * (float(away) + far)
+        return loss * self.kept.factor**2
 
     def _loss(self, common: CommonValues, labels: Int) -> float:
         assert isinstance(common, GapValues)

@@ -112,6 +112,11 @@ class NominalKept(Kept):
         """The most frequent category."""
         return 0
 
+    def joined_by(self, stored: Any, records: int) -> Self:
+        """With more records of a category."""
+        counts = (count + records * (place == stored) for place, count in enumerate(self.counts))
+        return replace(self, counts=tuple(counts))
+
     def overall(self, middle: Float) -> Float:
         """The coordinates of the most frequent category."""
         return np.asarray(self.table()[0])

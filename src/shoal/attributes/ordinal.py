@@ -83,6 +83,11 @@ class OrdinalKept(Kept):
         """By the spread and the weight of the whole column."""
         return 0.0 if self.is_constant else self.weight / self.spread**2
 
+    def joined_by(self, stored: Any, records: int) -> Self:
+        """With more records of a category."""
+        counts = (count + records * (rank == stored) for rank, count in enumerate(self.counts))
+        return replace(self, counts=tuple(counts))
+
     def overall(self, middle: Float) -> Float:
         """The coordinate of the middle category."""
         return np.array([(middle_of(np.array(self.counts)) - self.centre) / self.spread])

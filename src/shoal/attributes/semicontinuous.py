@@ -24,7 +24,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from math import fsum, sqrt
 from operator import gt, lt
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 import numpy as np
@@ -133,6 +133,11 @@ class MassKept(Kept):
     def overall(self, middle: Float) -> Float:
         """Of the mass, or of the mean of the others, as in every group."""
         return np.array([middle[0], self.far * self.factor if self.mostly else 0.0])
+
+    def joined_by(self, stored: Any, records: int) -> Self:
+        """With more records of a number."""
+        there = self.there + (records if stored == self.mass else 0)
+        return replace(self, there=there, records=self.records + records)
 
     @property
     def mostly(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.attributes import Kept, Stored
+from shoal.attributes.gaps import put_together
 from shoal.errors import ShoalError, some
 from shoal.files import Dialect, Format, Reader, Style, batches
 from shoal.files.batches import even
@@ -57,7 +58,7 @@ class Released:
         """The numbers of the next records."""
         self._done += records
         pieces = [piece for block in self._blocks for piece in block.upto(self._done)]
-        rows, *codes = [np.concatenate(parts) for parts in zip(*pieces, strict=True)] or [np.zeros(0)]
+        rows, *codes = [put_together(parts) for parts in zip(*pieces, strict=True)] or [np.zeros(0)]
         if len(rows) != records:
             raise ShoalError("the input has more or fewer records than it had; it has changed")
         order = np.argsort(rows, kind="stable")
