@@ -205,3 +205,9 @@ def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
 def test_wrong_settings_are_errors_before_any_work_starts(given, message):
     with pytest.raises(ShoalError, match=message):
         Settings.of(3, "a", **given)
+
+
+@pytest.mark.parametrize("order", [["a", "a", "b"], ["a", "b", "a "], [1, 2, 1]])
+def test_an_order_names_a_value_once(order):
+    with pytest.raises(ShoalError, match=r"orders of 'p' has '[a1]' twice; .*name it once"):
+        Settings.of(3, "p", orders={"p": order})

@@ -6,6 +6,7 @@
 
 import csv
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self, TypedDict
@@ -143,6 +144,19 @@ class Texts:
         if not isinstance(value, Sequence) or not all(isinstance(part, str | int | float) for part in value):
             raise ShoalError(f"{name} must be a list of values, not {value!r}")
         return tuple(str(part) for part in value)
+
+
+@dataclass(frozen=True)
+class Order(Texts):
+    """Several texts, each once."""
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """The value as a tuple; spaces around a text do not matter."""
+        texts = super().check(name, value)
+        counts = Counter(text.strip() for text in texts)
+        if twice := [text for text, count in counts.items() if count > 1]:
+            raise ShoalError(f"{name} has {twice[0]!r} twice; a value has one place in an order, so name it once")
+        return texts
 
 
 @dataclass(frozen=True)
@@ -418,7 +432,7 @@ class Settings:
         },
     )  # fmt: skip
     orders: Mapping[str, tuple[str, ...]] = option(
-        {}, ByColumn(Texts(), "pain=['none', 'mild', 'severe']"),
+        {}, ByColumn(Order(), "pain=['none', 'mild', 'severe']"),
         "The order of an ordinal column, lowest first.", "--order", metavar="A=V,W", label="orders",
         show=shown_by_column,
         read=lambda given: {
