@@ -40,6 +40,9 @@ if TYPE_CHECKING:  # the command line reads the options before anything heavy is
 _NOTHING = ("attribute_weights", "kinds", "gap_values", "orders", "taxonomies", "prefixes")
 """Options that may be None, which is the same as leaving them out."""
 
+_OF_ONE_COLUMN = ("orders", "taxonomies", "prefixes")
+"""Options that a place, which has two columns, does not have."""
+
 HEAVIEST = 1e100
 """The largest weight of an attribute: beyond, squared distances overflow."""
 
@@ -553,13 +556,64 @@ class Settings:
                     )
         if both := [name for name in self.taxonomies if name in self.prefixes]:
             raise ShoalError(f"column {both[0]!r} has a taxonomy and a prefix; give one of them")
+        self.check_places()
+        self.check_attributes()
+
+    def check_places(self) -> None:
+        """Each place that was asked for has two columns of its own, of which nothing else is said."""
+        named = Counter(name for pair in self.places for name in pair)
+        if twice := [name for name, count in named.items() if count > 1]:
+            raise ShoalError(
+                f"places name {twice[0]!r} twice; a place has two columns, a latitude and a longitude, "
+                "and a column belongs to one place"
+            )
+        for name in named:
+            if self.kinds.get(name, "place") != "place":
+                raise ShoalError(
+                    f"column {name!r} belongs to a place, so its kind is not {self.kinds[name]}; "
+                    "leave one of the two out"
+                )
+            for option in _OF_ONE_COLUMN:
+                if name in getattr(self, option):
+                    raise ShoalError(
+                        f"column {name!r} belongs to a place, which has no {option}; leave one of the two out"
+                    )
+
+    def check_attributes(self) -> None:
+        """The columns of a place are told the same, no two attributes have one name, and one of them counts."""
+        attributes = list(self.wishes())
+        for columns in attributes:
+            for option in ("attribute_weights", "aggregate", "gaps", "gap_values"):
+                first, *others = self.said_of(columns, option) or [None]
+                if any(other != first for other in others):
+                    raise ShoalError(
+                        f"columns {' and '.join(map(repr, columns))} are one place and have the same {option}; "
+                        "give both the same, or name only one of them"
+                    )
+        calls = Counter(", ".join(columns) for columns in attributes)
+        for columns in attributes:
+            if len(columns) > 1 and calls[called := ", ".join(columns)] > 1:
+                raise ShoalError(
+                    f"columns {' and '.join(map(repr, columns))} are one place, which is called {called!r} like "
+                    "another quasi-identifier; rename that column"
+                )
+        if attributes and not any(next(iter(self.said_of(each, "attribute_weights")), 1) for each in attributes):
+            raise ShoalError("all weights are 0; give at least one quasi-identifier a positive weight")
+
+    def said_of(self, columns: tuple[str, ...], option: str) -> list[Any]:
+        """What an option says of the columns of an attribute by their names."""
+        value = getattr(self, option)
+        return [value[name] for name in columns if name in value] if isinstance(value, Mapping) else []
 
     def wishes(self) -> "dict[tuple[str, ...], Wish]":
         """What was asked for each attribute, by the columns that it stands for, in their order."""
         from shoal.attributes import places_in
 
         names = self.roles.quasi_identifiers
-        free = [name for name in names if name not in self.kinds and not any(name in pair for pair in self.places)]
+        taken = {name for pair in self.places for name in pair}
+        taken |= {name for name, kind in self.kinds.items() if kind != "place"}
+        taken |= {name for option in _OF_ONE_COLUMN for name in getattr(self, option)}
+        free = [name for name in names if name not in taken]
         pairs = [*self.places, *places_in(free)]
         found: dict[tuple[str, ...], Wish] = {}
         for name in names:
@@ -578,11 +632,11 @@ class Settings:
             kind = "ordinal"
         if name in self.taxonomies or name in self.prefixes:
             kind = "code"
-        every: GapPolicy = self.gaps.get(EVERY, "error")
+        policies, marks = self.said_of(columns, "gaps"), self.said_of(columns, "gap_values")
         return Wish(
             kind,
-            next((self.gaps[column] for column in columns if column in self.gaps), every),
-            self.gap_values.get(name, self.gap_values.get(EVERY)),
+            policies[0] if policies else self.gaps.get(EVERY, "error"),
+            marks[0] if marks else self.gap_values.get(EVERY),
             self.orders.get(name, ()),
             self.taxonomies.get(name),
             self.prefixes.get(name, ()),
