@@ -259,3 +259,11 @@ def test_what_is_said_of_one_column_of_a_place_holds_for_the_place(column):
 )
 def test_a_column_that_is_said_to_be_something_else_is_not_taken_into_a_place(options):
     assert list(Settings.of(3, PLACE, **options).wishes()) == [("lat",), ("lon",)]
+
+
+def test_a_name_ends_at_the_last_sign_where_values_have_none():
+    read = {name: each.read for name, each in Settings.options().items()}
+    assert read["kinds"](["a=b=nominal"]) == {"a=b": "nominal"}
+    assert read["gaps"](["a=b=drop", "error"]) == {"a=b": "drop", "": "error"}
+    assert read["aggregate"](["a=b=set", "mean"]) == {"a=b": "set", "": "mean"}
+    assert read["gap_values"](["a=x=1,-9"]) == {"a": ["x=1", "-9"]}

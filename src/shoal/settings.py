@@ -294,11 +294,14 @@ def digits_read(given: Sequence[str]) -> dict[str, int] | int | None:
     return found.get("", found or None)
 
 
-def one_or_several(given: Sequence[str], what: str, example: str) -> dict[str, str]:
-    """Values from options such as value, for all columns, or age=value, for one; those of all under no name."""
+def one_or_several(given: Sequence[str], what: str, example: str, at_first: bool = False) -> dict[str, str]:
+    """Values from options such as value, for all columns, or age=value, for one; those of all under no name.
+
+    The name ends at the last "=", or at the first one where values may hold it.
+    """
     found: dict[str, str] = {}
     for item in given:
-        name, sign, value = item.partition("=")
+        name, sign, value = item.partition("=") if at_first else item.rpartition("=")
         name, value = (name, value) if sign else (EVERY, item)
         if name in found:
             raise ShoalError(f"two {what} for {name or 'all columns'}; give one, such as {example}")
@@ -428,10 +431,11 @@ class Settings:
     )  # fmt: skip
     gap_values: Mapping[str, tuple[str, ...]] = option(
         {}, ByColumn(Texts(), "age=['-9']", for_all=True),
-        "What means a missing value, beside empty cells. [NA, NaN, null, ?, . and the like]", "--gap-values",
+        "What means a missing value, beside empty cells; A ends at the first =. [NA, NaN, null, ?, . and such]",
+        "--gap-values",
         metavar="[A=]V,W", label="missing values are written", show=shown_by_column,
         read=lambda given: {
-            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9").items()
+            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9", at_first=True).items()
         },
     )  # fmt: skip
     orders: Mapping[str, tuple[str, ...]] = option(
