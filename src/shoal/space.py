@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes import Attribute, CommonValues, Digits, GapFacts, Squares, Wish, Wishes, apart, attribute_of
-from shoal.errors import ShoalError, for_each, nearest_name
+from shoal.errors import ShoalError, for_each, nearest_name, warn
 from shoal.parameters import EVERY, Aggregate, Aggregates, Scaling
 from shoal.partition import Partition
 from shoal.table import Table
@@ -123,6 +123,9 @@ def digits_of(
     used: dict[str, int | None] = {}
     for attribute in attributes:
         used |= attribute.digits_used(asked, total_of(squares[attribute.name]), records, k)
+    said = digits_said(attributes, used).values()
+    if isinstance(asked, int) and not any(isinstance(each, int) for each in said):
+        warn(f"digits={asked} changes nothing: no quasi-identifier holds numbers that have digits; leave it out")
     return used
 
 
