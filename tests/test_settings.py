@@ -205,3 +205,65 @@ def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
 def test_wrong_settings_are_errors_before_any_work_starts(given, message):
     with pytest.raises(ShoalError, match=message):
         Settings.of(3, "a", **given)
+
+
+@pytest.mark.parametrize("order", [["a", "a", "b"], ["a", "b", "a "], [1, 2, 1]])
+def test_an_order_names_a_value_once(order):
+    with pytest.raises(ShoalError, match=r"orders of 'p' has '[a1]' twice; .*name it once"):
+        Settings.of(3, "p", orders={"p": order})
+
+
+PLACE = ("lat", "lon")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"places": [("lat", "lat")]}, "places name 'lat' twice; a place has two columns"),
+        ({"places": [PLACE, ("lat", "age")]}, "places name 'lat' twice"),
+        ({"places": [PLACE], "kinds": {"lon": "nominal"}}, "'lon' belongs to a place, so its kind is not nominal"),
+        ({"places": [PLACE], "orders": {"lat": ["1", "2"]}}, "'lat' belongs to a place, which has no orders"),
+        ({"places": [PLACE], "prefixes": {"lon": [1]}}, "'lon' belongs to a place, which has no prefixes"),
+        (
+            {"attribute_weights": {"lat": 1, "lon": 2}},
+            "'lat' and 'lon' are one place and have the same attribute_weights",
+        ),
+        ({"aggregate": {"lat": "mean", "lon": "median"}}, "one place and have the same aggregate"),
+        ({"gaps": {"lat": "drop", "lon": "pattern"}}, "one place and have the same gaps"),
+        ({"gap_values": {"lat": ["-9"], "lon": ["-8"]}}, "one place and have the same gap_values"),
+        ({"quasi_identifiers": PLACE, "attribute_weights": {"lat": 0}}, "all weights are 0"),
+        ({"quasi_identifiers": [*PLACE, "lat, lon"]}, "called 'lat, lon' like another quasi-identifier; rename"),
+    ],
+)
+def test_what_is_said_of_a_place_does_not_contradict_itself(options, said):
+    with pytest.raises(ShoalError, match=said):
+        Settings.of(3, **{"quasi_identifiers": [*PLACE, "age"]} | options)
+
+
+@pytest.mark.parametrize("column", PLACE)
+def test_what_is_said_of_one_column_of_a_place_holds_for_the_place(column):
+    wish = Settings.of(3, PLACE, gap_values={column: ["-9"], "": ["?"]}, gaps={column: "drop"}).wishes()[PLACE]
+    assert (wish.gap_values, wish.gaps) == (("-9",), "drop")
+    same = Settings.of(3, PLACE, kinds={column: "place"}, gap_values={"lat": ["-9"], "lon": ["-9"]}).wishes()
+    assert same[PLACE].gap_values == ("-9",)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"orders": {"lon": ["1", "2"]}},
+        {"prefixes": {"lon": [1]}},
+        {"taxonomies": {"lon": {"north": ["1", "2"]}}},
+        {"kinds": {"lon": "nominal"}},
+    ],
+)
+def test_a_column_that_is_said_to_be_something_else_is_not_taken_into_a_place(options):
+    assert list(Settings.of(3, PLACE, **options).wishes()) == [("lat",), ("lon",)]
+
+
+def test_a_name_ends_at_the_last_sign_where_values_have_none():
+    read = {name: each.read for name, each in Settings.options().items()}
+    assert read["kinds"](["a=b=nominal"]) == {"a=b": "nominal"}
+    assert read["gaps"](["a=b=drop", "error"]) == {"a=b": "drop", "": "error"}
+    assert read["aggregate"](["a=b=set", "mean"]) == {"a=b": "set", "": "mean"}
+    assert read["gap_values"](["a=x=1,-9"]) == {"a": ["x=1", "-9"]}

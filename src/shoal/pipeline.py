@@ -86,12 +86,12 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     loss = information_loss(space, common, partition.labels)
     sizes = int(partition.sizes.min()), int(partition.sizes.max())
     by = type(model).__name__
+    kinds = {each.name: {"kind": each.kind, **each.said()} for each in space.attributes}
     known = Known(
         model.k, len(table), partition.n_groups, sizes, by, loss, left.as_dict(), partition.information_loss,
-        {each.name: each.as_dict() for each in gaps},
+        {each.name: each.as_dict() for each in gaps}, kinds,
     )  # fmt: skip
     figures = figures_of(known)
-    kinds = {each.name: {"kind": each.kind, **each.said()} for each in space.attributes}
     rounded = digits_said(space.attributes, used)
     manifest = manifest_of(settings, table.others, rounded, figures, input_of(table), kinds)
     return Release(table, space, partition, common, loss, settings, tuple(figures), manifest)

@@ -6,8 +6,10 @@
 
 import csv
 import secrets
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from datetime import date, time, timedelta
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from shoal.errors import ShoalError, nearest_name, some
@@ -38,6 +40,9 @@ if TYPE_CHECKING:  # the command line reads the options before anything heavy is
 
 _NOTHING = ("attribute_weights", "kinds", "gap_values", "orders", "taxonomies", "prefixes")
 """Options that may be None, which is the same as leaving them out."""
+
+_OF_ONE_COLUMN = ("orders", "taxonomies", "prefixes")
+"""Options that a place, which has two columns, does not have."""
 
 HEAVIEST = 1e100
 """The largest weight of an attribute: beyond, squared distances overflow."""
@@ -138,11 +143,25 @@ class Texts:
 
     def check(self, name: str, value: object) -> tuple[str, ...]:
         """The value as a tuple."""
-        if isinstance(value, str | int | float):
+        plain = str | int | float | date | time | timedelta
+        if isinstance(value, plain):
             value = (value,)
-        if not isinstance(value, Sequence) or not all(isinstance(part, str | int | float) for part in value):
+        if not isinstance(value, Sequence) or not all(isinstance(part, plain) for part in value):
             raise ShoalError(f"{name} must be a list of values, not {value!r}")
         return tuple(str(part) for part in value)
+
+
+@dataclass(frozen=True)
+class Order(Texts):
+    """Several texts, each once."""
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """The value as a tuple; spaces around a text do not matter."""
+        texts = super().check(name, value)
+        counts = Counter(text.strip() for text in texts)
+        if twice := [text for text, count in counts.items() if count > 1]:
+            raise ShoalError(f"{name} has {twice[0]!r} twice; a value has one place in an order, so name it once")
+        return texts
 
 
 @dataclass(frozen=True)
@@ -277,11 +296,14 @@ def digits_read(given: Sequence[str]) -> dict[str, int] | int | None:
     return found.get("", found or None)
 
 
-def one_or_several(given: Sequence[str], what: str, example: str) -> dict[str, str]:
-    """Values from options such as value, for all columns, or age=value, for one; those of all under no name."""
+def one_or_several(given: Sequence[str], what: str, example: str, at_first: bool = False) -> dict[str, str]:
+    """Values from options such as value, for all columns, or age=value, for one; those of all under no name.
+
+    The name ends at the last "=", or at the first one where values may hold it.
+    """
     found: dict[str, str] = {}
     for item in given:
-        name, sign, value = item.partition("=")
+        name, sign, value = item.partition("=") if at_first else item.rpartition("=")
         name, value = (name, value) if sign else (EVERY, item)
         if name in found:
             raise ShoalError(f"two {what} for {name or 'all columns'}; give one, such as {example}")
@@ -411,14 +433,15 @@ class Settings:
     )  # fmt: skip
     gap_values: Mapping[str, tuple[str, ...]] = option(
         {}, ByColumn(Texts(), "age=['-9']", for_all=True),
-        "What means a missing value, beside empty cells. [NA, NaN, null, ?, . and the like]", "--gap-values",
+        "What means a missing value, beside empty cells; A ends at the first =. [NA, NaN, null, ?, . and such]",
+        "--gap-values",
         metavar="[A=]V,W", label="missing values are written", show=shown_by_column,
         read=lambda given: {
-            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9").items()
+            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9", at_first=True).items()
         },
     )  # fmt: skip
     orders: Mapping[str, tuple[str, ...]] = option(
-        {}, ByColumn(Texts(), "pain=['none', 'mild', 'severe']"),
+        {}, ByColumn(Order(), "pain=['none', 'mild', 'severe']"),
         "The order of an ordinal column, lowest first.", "--order", metavar="A=V,W", label="orders",
         show=shown_by_column,
         read=lambda given: {
@@ -539,13 +562,64 @@ class Settings:
                     )
         if both := [name for name in self.taxonomies if name in self.prefixes]:
             raise ShoalError(f"column {both[0]!r} has a taxonomy and a prefix; give one of them")
+        self.check_places()
+        self.check_attributes()
+
+    def check_places(self) -> None:
+        """Each place that was asked for has two columns of its own, of which nothing else is said."""
+        named = Counter(name for pair in self.places for name in pair)
+        if twice := [name for name, count in named.items() if count > 1]:
+            raise ShoalError(
+                f"places name {twice[0]!r} twice; a place has two columns, a latitude and a longitude, "
+                "and a column belongs to one place"
+            )
+        for name in named:
+            if self.kinds.get(name, "place") != "place":
+                raise ShoalError(
+                    f"column {name!r} belongs to a place, so its kind is not {self.kinds[name]}; "
+                    "leave one of the two out"
+                )
+            for option in _OF_ONE_COLUMN:
+                if name in getattr(self, option):
+                    raise ShoalError(
+                        f"column {name!r} belongs to a place, which has no {option}; leave one of the two out"
+                    )
+
+    def check_attributes(self) -> None:
+        """The columns of a place are told the same, no two attributes have one name, and one of them counts."""
+        attributes = list(self.wishes())
+        for columns in attributes:
+            for option in ("attribute_weights", "aggregate", "gaps", "gap_values"):
+                first, *others = self.said_of(columns, option) or [None]
+                if any(other != first for other in others):
+                    raise ShoalError(
+                        f"columns {' and '.join(map(repr, columns))} are one place and have the same {option}; "
+                        "give both the same, or name only one of them"
+                    )
+        calls = Counter(", ".join(columns) for columns in attributes)
+        for columns in attributes:
+            if len(columns) > 1 and calls[called := ", ".join(columns)] > 1:
+                raise ShoalError(
+                    f"columns {' and '.join(map(repr, columns))} are one place, which is called {called!r} like "
+                    "another quasi-identifier; rename that column"
+                )
+        if attributes and not any(next(iter(self.said_of(each, "attribute_weights")), 1) for each in attributes):
+            raise ShoalError("all weights are 0; give at least one quasi-identifier a positive weight")
+
+    def said_of(self, columns: tuple[str, ...], option: str) -> list[Any]:
+        """What an option says of the columns of an attribute by their names."""
+        value = getattr(self, option)
+        return [value[name] for name in columns if name in value] if isinstance(value, Mapping) else []
 
     def wishes(self) -> "dict[tuple[str, ...], Wish]":
         """What was asked for each attribute, by the columns that it stands for, in their order."""
         from shoal.attributes import places_in
 
         names = self.roles.quasi_identifiers
-        free = [name for name in names if name not in self.kinds and not any(name in pair for pair in self.places)]
+        taken = {name for pair in self.places for name in pair}
+        taken |= {name for name, kind in self.kinds.items() if kind != "place"}
+        taken |= {name for option in _OF_ONE_COLUMN for name in getattr(self, option)}
+        free = [name for name in names if name not in taken]
         pairs = [*self.places, *places_in(free)]
         found: dict[tuple[str, ...], Wish] = {}
         for name in names:
@@ -564,11 +638,11 @@ class Settings:
             kind = "ordinal"
         if name in self.taxonomies or name in self.prefixes:
             kind = "code"
-        every: GapPolicy = self.gaps.get(EVERY, "error")
+        policies, marks = self.said_of(columns, "gaps"), self.said_of(columns, "gap_values")
         return Wish(
             kind,
-            next((self.gaps[column] for column in columns if column in self.gaps), every),
-            self.gap_values.get(name, self.gap_values.get(EVERY)),
+            policies[0] if policies else self.gaps.get(EVERY, "error"),
+            marks[0] if marks else self.gap_values.get(EVERY),
             self.orders.get(name, ()),
             self.taxonomies.get(name),
             self.prefixes.get(name, ()),

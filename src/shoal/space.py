@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.attributes import Attribute, CommonValues, Digits, GapFacts, Squares, Wish, Wishes, apart, attribute_of
 from shoal.attributes.numbers import RowsError
-from shoal.errors import ShoalError, for_each, nearest_name
+from shoal.errors import ShoalError, for_each, nearest_name, warn
 from shoal.parameters import EVERY, Aggregate, Aggregates, Scaling
 from shoal.partition import Partition
 from shoal.table import Table
@@ -127,6 +127,9 @@ def digits_of(
     used: dict[str, int | None] = {}
     for attribute in attributes:
         used |= attribute.digits_used(asked, total_of(squares[attribute.name]), records, k)
+    said = digits_said(attributes, used).values()
+    if isinstance(asked, int) and not any(isinstance(each, int) for each in said):
+        warn(f"digits={asked} changes nothing: no quasi-identifier holds numbers that have digits; leave it out")
     return used
 
 

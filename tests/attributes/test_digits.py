@@ -206,6 +206,29 @@ def test_plain_centroids_warn_and_are_not_rounded():
     assert release.manifest["digits"] == {"asked": None, "used": {}}
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["red", "blue", "green", "blue"],
+        [True, False, True, True],
+        pd.to_datetime(
+            ["2020-01-01 10:00:01", "2021-03-01 11:00:00", "2020-07-09 08:30:00", "2023-01-01 23:59:59"]
+        ),
+    ],
+)
+def test_digits_that_no_column_has_are_warned_of(values, tmp_path):
+    table = pd.DataFrame({"a": values, "b": [1.25, 1.5, 7.5, 8.25]})
+    with pytest.warns(ShoalWarning, match="digits=0 changes nothing: no quasi-identifier holds numbers"):
+        shoal.anonymize(table, 2, "a", "b", digits=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "digits=0")
+        warnings.filterwarnings("ignore", "(?!digits=0)", ShoalWarning)
+        shoal.anonymize(table, 2, ["a", "b"], digits=0)
+    table.to_csv(tmp_path / "in.csv", index=False)
+    with pytest.warns(ShoalWarning, match="digits=0 changes nothing"):
+        shoal.anonymize_file(tmp_path / "in.csv", tmp_path / "out.csv", 2, "a", "b", digits=0, blocks=1)
+
+
 def test_the_report_says_the_digits(tmp_path):
     table = pd.DataFrame({"a": [1.5, 2.0, 2.0, 9.25], "b": [1 / 3] * 4, "c": [100, 200, 300, 400]})
     with warnings.catch_warnings():

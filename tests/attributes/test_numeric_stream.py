@@ -1,15 +1,27 @@
 import numpy as np
+import pandas as pd
 import pytest
 
+from columns import made_of
 from shoal.attributes.base import AgainError
 from shoal.attributes.numbers import RowsError
 from shoal.attributes.numeric_stream import NumericGathering, NumericKept, Part, decimals_of
+from shoal.errors import ShoalError
 
 
 def test_a_column_of_floats_finds_its_decimals_over_all_parts():
     column = NumericKept("x", 1.0, held="float64")
     assert decimals_of(column, lambda: iter([np.array([1.0, 2.5]), np.array([0.125])])) == 3
     assert decimals_of(column, lambda: iter([np.array([1.0]), np.array([1 / 3])])) is None
+
+
+def test_whole_numbers_of_too_many_digits_are_refused_in_memory_too_where_there_are_gaps():
+    wide = [-(2**63), 2**63 - 1, 5, None]
+    assert len(made_of(pd.Series(wide[:3]), from_file=False).coordinates()) == 3
+    with pytest.raises(
+        ShoalError, match="which only a column without gaps .* can have; round it, or fill its gaps"
+    ):
+        made_of(pd.Series(wide, dtype="Int64"), from_file=False, gaps="value")
 
 
 def test_parts_of_different_decimals_are_put_on_one_scale():

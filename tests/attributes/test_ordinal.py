@@ -153,6 +153,23 @@ def test_spaces_around_a_value_do_not_matter_for_its_place():
     assert attribute.ranks.tolist() == [1, 0, 0]
 
 
+@pytest.mark.parametrize("from_file", [True, False])
+@pytest.mark.parametrize(
+    ("values", "order", "said", "ranks"),
+    [
+        (["low ", "low", "high", "low"], ("low", "high"), ["low", "high"], [0, 0, 1, 0]),
+        (["low ", " low", "high"], ("low", "high"), ["low ", "high"], [0, 0, 1]),
+        (["medium", "low", "low ", "high"], (), ["low", "medium", "high"], [1, 0, 0, 2]),
+        (["10", "1", "1 ", "9"], (), ["1", "9", "10"], [2, 0, 0, 1]),
+    ],
+)
+def test_spellings_that_differ_in_spaces_are_one_category(values, order, said, ranks, from_file):
+    attribute = made_of(values, from_file=from_file, order=order, kind="ordinal")
+    assert attribute.said() == {"order": said}
+    assert attribute.ranks.tolist() == ranks
+    assert attribute.kept.counts == tuple(np.bincount(ranks))
+
+
 def test_parts_are_put_into_one_order():
     gathering = OrdinalGathering("x", Wish())
     stored = [

@@ -32,10 +32,12 @@ def test_groups_that_are_near_together_stay_as_they_are():
 
 
 def test_no_group_gets_more_than_twice_k_less_one():
-    X = clusters([52, 53, 51], seed=3)
-    labels = np.arange(len(X)) % 30  # every group spans all clusters
+    # At 0 and at 1000: a group that is full, one beside it with room, and half of a group that is scattered.
+    sizes, spots = [9, 5, 9, 5, 3, 3], [0, 30, 1000, 1030, 0, 1000]
+    X = np.vstack([clusters([size], seed=seed) + np.array([spots[seed], 0]) for seed, size in enumerate(sizes)])
+    labels = np.repeat([0, 1, 2, 3, 4, 4], sizes)
     new = gathered(X, labels, 5)
-    assert np.bincount(new).max() <= max(9, np.bincount(labels).max())
+    assert np.bincount(new).tolist() == [9, 8, 9, 8]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -1,9 +1,9 @@
 """The seam behind which every kind of attribute stands: what one must know of itself, and where kinds are chosen.
 
-A kind of attribute is a subclass of `Kind` in a file of its own, which ends with `register`. It reads a column of
-a table in memory into an `Attribute`. A table that is not in memory comes in parts: a `Gathering` reads them and
-says what is to be kept of each record, a `Kept` knows how to read that again, block by block. Nobody else asks
-what a column holds.
+A kind of attribute is a subclass of `Kind` in a file of its own; `attributes/__init__.py` registers it. It reads a
+column of a table in memory into an `Attribute`. A table that is not in memory comes in parts: a `Gathering`
+reads them and says what is to be kept of each record, a `Kept` knows how to read that again, block by block.
+Nobody else asks what a column holds.
 """
 
 from abc import ABC, abstractmethod

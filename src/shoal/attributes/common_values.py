@@ -55,7 +55,8 @@ class CommonValues(ABC):
         elif like.implementation.is_polars():
             new = namespace.Series(like.name, short, dtype=native.dtype if keep_type else None).gather(labels)
         else:
-            new = namespace.Series(short, name=like.name, dtype=native.dtype if keep_type else None).take(labels)
+            kind = nullable(native.dtype, short) if keep_type else None
+            new = namespace.Series(short, name=like.name, dtype=kind).take(labels)
             new.index = native.index
         column: nw.Series[Any] = nw.from_native(new, series_only=True).alias(like.name)
         return column
@@ -82,6 +83,13 @@ class CommonValues(ABC):
             return made.cast(kind) if is_text(made.type) else made
         except (pa.ArrowException, OverflowError):  # whole numbers of more than 64 bits
             return pa.chunked_array([pa.array(self.text(), type=kind)])
+
+
+def nullable(kind: Any, values: Sequence[Any] | NDArray[Any]) -> Any:
+    """The type of a column of pandas; one that can have gaps where there are some."""
+    if getattr(kind, "kind", "") not in "iub" or isinstance(values, np.ndarray) or None not in list(values):
+        return kind
+    return "boolean" if kind.kind == "b" else "Int64" if kind.kind == "i" else "UInt64"
 
 
 def taken(values: pa.ChunkedArray, places: Int) -> pa.ChunkedArray:

@@ -88,11 +88,13 @@ def gaps_in(column: Column, wish: Wish) -> Mask:
         else:
             named = pc.is_in(texts, value_set=pa.array(["", *wish.gap_values], texts.type))
         missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
-    elif wish.gap_values and pa.types.is_temporal(values.type):
+    elif wish.gap_values and (pa.types.is_temporal(values.type) or pa.types.is_boolean(values.type)):
         named = pc.is_in(values, value_set=read_as(wish.gap_values, values.type))
         missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
     if wish.gap_values and wish.kind not in _CATEGORIES:
-        marks = [mark for mark in map(number, wish.gap_values) if mark is not None]
+        marks = np.array([mark for mark in map(number, wish.gap_values) if mark is not None], np.float64)
+        if pa.types.is_floating(values.type) and values.type != pa.float64():  # 99.9 as a short float has it
+            marks = marks.astype(values.type.to_pandas_dtype()).astype(np.float64)
         missing |= np.isin(finite_numbers(values, column.signs), marks)
     return missing
 
@@ -287,12 +289,27 @@ class ColumnGathering(Gathering):
             self._imputed = inner.values(np.array([typical], inner.dtype)).text()[0]
             return inner, Filled(settle, typical)
         kept = GapKept(self.name, weight, inner=inner, gaps=self.gaps, records=self.records)
-        said = replace(kept, spelling=self._spelling(), policy=self.wish.gaps)
+        spelling = self._spelling()
+        if could_be_a_mean(spelling, inner, settled(present(), settle)):
+            spelling = ""
+        said = replace(kept, spelling=spelling, policy=self.wish.gaps)
         return said, Filled(settle, gap_of(inner.dtype))
 
     def _spelling(self) -> str:
         """How the file writes most gaps."""
         return min(self.written, key=lambda text: (-self.written[text], text), default="")
+
+
+def could_be_a_mean(spelling: str, inner: Kept, parts: Iterator[Stored]) -> bool:
+    """Whether a mark for a gap, such as 99, is a number that lies among the others: a mean may then look like it."""
+    mark = number(spelling)
+    if mark is None or not inner.bare().kind.startswith(("numeric", "semi")):
+        return False
+    low, high = np.inf, -np.inf
+    for part in parts:
+        ends = inner.values(np.array([part.min(), part.max()], inner.dtype)).floats()
+        low, high = min(low, float(ends.min())), max(high, float(ends.max()))
+    return bool(low <= mark <= high)
 
 
 def settled(parts: Iterator[Stored], settle: Settle) -> Iterator[Stored]:

@@ -114,7 +114,7 @@ class NominalKept(Kept):
 
     def joined_by(self, stored: Any, records: int) -> Self:
         """With more records of a category."""
-        counts = (count + records * (place == stored) for place, count in enumerate(self.counts))
+        counts = (count + records * int(place == stored) for place, count in enumerate(self.counts))
         return replace(self, counts=tuple(counts))
 
     def overall(self, middle: Float) -> Float:
@@ -250,19 +250,23 @@ class NominalGathering(Gathering):
         stored = self.levels.add(column, before)
         self._said = self._said or holds_categories(column.series)
         if not self._said and len(self.levels.counts) > known:
-            self._refuse_mixture(self.levels.values, known, column.signs)
+            self._refuse_mixture(self.levels.values, known, column.signs, stored, before)
         return stored
 
-    def _refuse_mixture(self, values: list[Level], known: int, signs: tuple[str, str]) -> None:
+    def _refuse_mixture(
+        self, values: list[Level], known: int, signs: tuple[str, str], stored: Stored, before: int
+    ) -> None:
         """Numbers beside other text may be a column of numbers with mistakes in it, unless it was said."""
         new = pa.array([str(value).strip() for value in values[known:]], pa.string())
         numeric = numeric_among(new, signs)
         self._numbers = self._numbers or bool(numeric.any())
         self._texts += (np.flatnonzero(~numeric) + known).tolist()
         if self._numbers and self._texts:
-            rows = [self.levels.first[place] for place in self._texts]
-            first = values[self._texts[int(np.argmin(rows))]]
-            raise beside_numbers(self.name, str(first), np.sort(rows) + 1)
+            first = [self.levels.first[place] for place in self._texts]
+            text = values[self._texts[int(np.argmin(first))]]
+            here = np.flatnonzero(np.isin(stored, self._texts)) + before
+            rows = np.unique(np.concatenate([[row for row in first if row < before], here])).astype(np.int64)
+            raise beside_numbers(self.name, str(text), rows + 1)
 
     def finish(self) -> None:
         """Any number of categories will do."""

@@ -309,7 +309,7 @@ def refuse_type(name: str, series: "nw.Series[Any]") -> None:
     if dtype.is_temporal():
         raise ShoalError(
             f"column {name!r} holds dates or times ({dtype}), not numbers; leave its kind out, "
-            "or name the one that it has: date, timestamp, time or duration"
+            "or name the one that it has: date, timestamp, time-of-day or duration"
         )
     if dtype in (nw.Categorical, nw.Enum):
         raise ShoalError(

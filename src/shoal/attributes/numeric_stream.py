@@ -228,10 +228,11 @@ def part_of_units(name: str, numbers: Numbers, **style: Any) -> Part:
 
 
 def too_wide(name: str) -> ShoalError:
-    """Whole units of more than 64 bits are held as Python's integers, which only a table in memory can have."""
+    """Whole units of more than 64 bits are Python's integers: only in memory, and only where there are no gaps."""
     return ShoalError(
         f"quasi-identifier {name!r} has more digits than 18 between its lowest and highest number, "
-        "which cannot be streamed; round it, or give so much memory that the table fits"
+        "which only a column without gaps in a table that fits into memory can have; round it, or fill its gaps "
+        "and give so much memory that the table fits"
     )
 
 

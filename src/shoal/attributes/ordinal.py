@@ -85,7 +85,7 @@ class OrdinalKept(Kept):
 
     def joined_by(self, stored: Any, records: int) -> Self:
         """With more records of a category."""
-        counts = (count + records * (rank == stored) for rank, count in enumerate(self.counts))
+        counts = (count + records * int(rank == stored) for rank, count in enumerate(self.counts))
         return replace(self, counts=tuple(counts))
 
     def overall(self, middle: Float) -> Float:
@@ -202,7 +202,7 @@ class OrdinalGathering(Gathering):
     def finish(self) -> None:
         """Every category has a place in the order."""
         values = self.levels.values
-        known = None if self._ordered else known_order([spelled(value) for value in values], 1)
+        known = None if self._ordered else known_order(list(dict.fromkeys(map(bare, values))), 1)
         if not self._ordered and known is None:
             self._ordered = by_size(values)
         order: tuple[Level, ...] = self._ordered or known or ()
@@ -211,8 +211,8 @@ class OrdinalGathering(Gathering):
                 f"the order of the values of column {self.name!r} is not known ({some(map(repr, values))}); "
                 f"give it, from the lowest to the highest: {typed('--order', self.name, 'a,b,c')}"
             )
-        texts = {spelled(level).strip(): level for level in order}
-        odd = [place for place, value in enumerate(values) if spelled(value).strip() not in texts]
+        wanted = {bare(level): level for level in reversed(order)}
+        odd = [place for place, value in enumerate(values) if bare(value) not in wanted]
         if odd:
             first = min(odd, key=lambda place: self.levels.first[place])
             raise RowsError(
@@ -222,9 +222,9 @@ class OrdinalGathering(Gathering):
                 f"correct it, add it to {typed('--order', self.name, '...')}, or name it with --gap-values if it "
                 "means missing",
             )
-        places = {text: place for place, text in enumerate(texts)}
-        there = {places[spelled(value).strip()]: value for value in values}
-        self._order = tuple(there.get(place, level) for place, level in enumerate(order))
+        there = {bare(value): value for value in reversed(values)}
+        there |= {text: level for text, level in wanted.items() if level in values}
+        self._order = tuple(there.get(text, wanted[text]) for text in dict.fromkeys(map(bare, order)))
 
     def different(self) -> Column | None:
         """The categories, unless their order came with the column."""
@@ -232,12 +232,17 @@ class OrdinalGathering(Gathering):
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:
         """The categories in their order, also those that no record has."""
-        ranks = {level: rank for rank, level in enumerate(self._order)}
-        numbers = np.array([ranks[value] for value in self.levels.values], np.int64)
+        ranks = {bare(level): rank for rank, level in enumerate(self._order)}
+        numbers = np.array([ranks[bare(value)] for value in self.levels.values], np.int64)
         counts = np.zeros(len(ranks), np.int64)
-        counts[numbers] = self.levels.counts
+        np.add.at(counts, numbers, self.levels.counts)
         made = OrdinalKept(self.name, weight, levels=self._order, counts=tuple(counts.tolist()))
         return made, lambda stored, _: numbers[stored]
+
+
+def bare(level: Level) -> str:
+    """A value as a text without spaces around it, by which its place in the order is found."""
+    return spelled(level).strip()
 
 
 def by_size(values: Sequence[Level]) -> tuple[Level, ...]:
@@ -268,7 +273,7 @@ class Ordinal(Kind):
             return True
         if not text_like(column):
             return False
-        texts = pa.compute.unique(column.values()).to_pylist()
+        texts = list(dict.fromkeys(map(bare, pa.compute.unique(column.values()).to_pylist())))
         return len(texts) <= MOST_LEVELS and known_order(texts) is not None
 
     def gathering(self, name: str, wish: Wish) -> Gathering:

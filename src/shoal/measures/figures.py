@@ -4,7 +4,7 @@ A measure is a function from what is known of a release to its figures; `measure
 manifest, the terminal, the report, the cards of notebooks, `Release.utility` and `Release.risk` show that list.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -66,6 +66,7 @@ class Known:
     untouched: Mapping[str, Any]  # as `Untouched.as_dict` has it
     points_loss: float = 0.0  # 100 * SSE / SST of the points
     gaps: Mapping[str, Any] = field(default_factory=dict)  # as `GapFacts.as_dict` has them
+    kinds: Mapping[str, Any] = field(default_factory=dict)  # what each quasi-identifier was taken for
 
 
 Measure = Callable[[Known], Iterable[Figure]]
@@ -118,6 +119,23 @@ def points_loss(known: Known) -> Iterable[Figure]:
         "points_loss", percent, "%", "", "loss of the points, 100 · SSE / SST, which certificates bound", "",
         "utility", "public",
     )  # fmt: skip
+
+
+@measure
+def kinds(known: Known) -> Iterable[Figure]:
+    """What the quasi-identifiers were taken for, where that is not plain: others than numbers."""
+    said = {name: facts["kind"] + order_said(facts.get("order")) for name, facts in known.kinds.items()}
+    others = [f"{name!r} {kind}" for name, kind in said.items() if kind != "numeric"]
+    if others:
+        yield Figure(
+            "kinds", len(others), "columns", "", "quasi-identifiers that are no plain numbers",
+            f"taken for: {some(others, 30)} (--kind says otherwise)", "groups",
+        )  # fmt: skip
+
+
+def order_said(order: Sequence[Any] | None) -> str:
+    """The order of an ordinal column, in short."""
+    return f" ({' < '.join(map(str, order[:6]))}{' < ...' if len(order) > 6 else ''})" if order else ""
 
 
 @measure

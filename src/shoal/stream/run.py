@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from shoal.attributes import GapFacts, Kept, Wishes
+from shoal.attributes import GapFacts, Kept, Wishes, kept_from
 from shoal.attributes.category_values import not_streamed
 from shoal.errors import ShoalError, some, warn_of_all
 from shoal.files import Dialect, Reader, Said, format_of, look, read
@@ -513,7 +513,10 @@ class Stream:
         by = type(self.settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
         groups = sum(block.groups for block in done)
         lost = points_loss(done)
-        known = Known(self.k, state["records"], groups, sizes, by, loss, state["untouched"], lost, state["gaps"])
+        known = Known(
+            self.k, state["records"], groups, sizes, by, loss, state["untouched"], lost, state["gaps"],
+            kinds_of([kept_from(column) for column in state["columns"]]),
+        )  # fmt: skip
         return [verified(counted, self.k, WRITTEN), *figures_of(known)]
 
     def _written(self, work: Work) -> Manifest | None:
@@ -578,6 +581,11 @@ def loss_of(columns: list[Kept], lost: list[Lost]) -> InformationLoss:
         sst = lost[0].sst[number] if len(lost) == 1 else column.sst
         parts.append(AttributeLoss(column.name, column.weight, sse, sst))
     return InformationLoss(tuple(parts))
+
+
+def kinds_of(columns: list[Kept]) -> dict[str, Any]:
+    """What each quasi-identifier was taken for."""
+    return {column.name: {"kind": (bare := column.bare()).kind, **bare.said()} for column in columns}
 
 
 def points_loss(done: list[Done]) -> float:
