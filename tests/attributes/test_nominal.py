@@ -74,7 +74,11 @@ def test_the_loss_counts_the_values_that_change(drawn, aggregate):
     made = made_of(values)
     common = made.common_values(*parts_of(groups), aggregate, False, None)
     own = [[values[i] for i in group] for group in groups]
-    of = {"mean": lambda g: {naive.mode(g, values): 1}, "set": naive.set_of, "share": naive.shares_of}[aggregate]
+    of = {
+        "mean": lambda group: {naive.mode(group, values): 1},
+        "set": naive.set_of,
+        "share": lambda group: naive.shares_of(group, lambda value: (-values.count(value), value)),
+    }[aggregate]
     lost, overall = naive.nominal_loss(values, groups, [of(group) for group in own])
     scale = naive.nominal_scale(values)
     assert made.squared_errors(common, labels_of(groups)) == pytest.approx(
