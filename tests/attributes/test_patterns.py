@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import naive
 from columns import made_of
-from shoal.attributes.patterns import apart, joined_patterns, too_rare
+from shoal.attributes.patterns import apart, joined_patterns, numbered, too_rare
 from shoal.errors import ShoalError
 
 
@@ -32,6 +32,16 @@ def test_rare_patterns_are_joined_where_the_fewest_cells_are_blanked(drawn):
     assert [tuple(row) for row in found.tolist()] == expected
     assert (found >= np.array(rows)).all()
     assert min(expected.count(row) for row in expected) >= k
+
+
+@given(st.integers(1, 20), st.integers(1, 40), st.integers(0, 9))
+def test_patterns_are_numbered_in_their_order(columns, rows, seed):
+    lacking = np.random.default_rng(seed).random((rows, columns)) < 0.2
+    patterns, which, counts = numbered(lacking)
+    assert (patterns[which] == lacking).all()
+    own = [tuple(row) for row in lacking.tolist()]
+    assert [tuple(row) for row in patterns.tolist()] == sorted(set(own))
+    assert counts.tolist() == [own.count(row) for row in sorted(set(own))]
 
 
 def test_columns_that_keep_patterns_apart_make_strata_and_hide_values():
