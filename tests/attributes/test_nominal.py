@@ -1,4 +1,6 @@
+import gc
 import json
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -50,6 +52,17 @@ def test_the_variances_of_the_coordinates_sum_up_to_1_with_z_scores(values):
 def test_with_other_scalings_a_mismatch_costs_1(scaling):
     points = made_of(["a", "b", "c", "a"], scaling).coordinates()
     assert squared(points)[0] == pytest.approx([0, 1, 1, 0])
+
+
+def test_the_coordinates_of_categories_are_made_once_and_go_with_their_column():
+    made = made_of(["a", "b", "c", "a"])
+    assert made.kept.table is made.kept.table
+    gone = weakref.ref(made.kept.table)
+    made.kept.overall(np.zeros(3))[:] = 7.0
+    assert made.kept.table.max() < 7.0
+    del made
+    gc.collect()
+    assert gone() is None
 
 
 def test_two_categories_share_a_coordinate():
