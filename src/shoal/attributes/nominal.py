@@ -115,7 +115,7 @@ class NominalKept(Kept):
 
     def overall(self, middle: Float) -> Float:
         """The coordinates of the most frequent category."""
-        return self.table[0].copy()
+        return np.array(self.table[0])
 
     def along(self, stored: Stored) -> Float:
         """The numbers of the categories."""
