@@ -1444,8 +1444,11 @@ def set_of(values):
     return {value: Fraction(1, len(set(values))) for value in values}
 
 
-def shares_of(values):
-    return {value: Fraction(values.count(value), len(values)) for value in values}
+def shares_of(values, rank=None):
+    """Every different value with its share in whole percents; of equal remainders the first by rank is rounded up."""
+    different = sorted(set(values), key=rank)
+    percents = whole_percents([values.count(value) for value in different])
+    return {value: Fraction(percent, 100) for value, percent in zip(different, percents, strict=True)}
 
 
 def nominal_loss(values, groups, released):

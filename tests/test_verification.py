@@ -76,3 +76,27 @@ def test_a_release_is_read_back_in_the_format_that_it_was_written_in(tmp_path):
     table = pa.table({"PAR1": [1, 2, 3, 4], "b": [1.5, 2.5, 3.5, 9.5]})  # so a Parquet file begins
     release = shoal.anonymize(table, 2, ["PAR1", "b"], method="mdav")
     assert release.write(tmp_path / "safe.csv").k == 2
+
+
+def test_the_gaps_of_a_release_are_those_that_were_named_for_it(tmp_path):
+    (tmp_path / "t.csv").write_text("city,age\n" + "NA,30\n" * 2 + "-9,60\n" * 3 + "b,90\n" * 2)
+    path, names = tmp_path / "safe.csv", ["city", "age"]
+    for marks, expected, of_city in ((["?"], None, None), (["-9"], 2, 5), (["-9", "NA"], 2, 7)):
+        release = shoal.anonymize(
+            tmp_path / "t.csv", 2, names, gaps="value", gap_values={"city": marks}, kinds={"city": "nominal"}
+        )
+        assert release.write(path, overwrite=True).wildcard_k == expected
+        assert shoal.verify(path, names).wildcard_k == expected
+        assert shoal.verify(path, "city").wildcard_k == of_city
+    path.with_name("safe.csv.manifest.json").unlink()
+    found = shoal.verify(path, "city")  # nobody knows then that -9 is a gap
+    assert (found.wildcard_k, found.not_counted) == (None, None)
+
+
+def test_a_file_that_is_read_in_parts_says_that_wildcards_were_not_counted(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,a\n,a\n")
+    assert shoal.verify(path, ["x"]).not_counted is None
+    monkeypatch.setattr("shoal.verification.size_in_memory", lambda path: 2**62)
+    found = shoal.verify(path, ["x"])
+    assert (found.wildcard_k, found.not_counted) == (None, "the file was read in parts")

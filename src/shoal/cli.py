@@ -283,12 +283,15 @@ def verify(
             "asked": asked,
             "below": below,
             "k_with_gaps_as_wildcards": found.wildcard_k,
+            "wildcards_not_counted": found.not_counted,
         }
         print(json.dumps(said, indent=2))
     elif not quiet:
         print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}")
         if found.wildcard_k is not None:
             print(f"With a missing value as a wildcard, at least {found.wildcard_k} records fit each record.")
+        if found.not_counted:
+            print(f"With a missing value as a wildcard, it was not counted: {found.not_counted}.")
         if asked:
             no = f"No, the file is not {asked}-anonymous: {below} records are in smaller groups."
             print(no if below else f"Yes, the file is {asked}-anonymous.")

@@ -248,11 +248,16 @@ class Release(Figured):
         released: list[str] = short[self.labels].tolist()
         return released
 
+    def _gap_texts(self) -> dict[str, tuple[str, ...] | None]:
+        """What stands for a gap in each quasi-identifier, where that was said."""
+        wishes = self.settings.wishes().items()
+        return {name: wish.gap_values for columns, wish in wishes for name in columns}
+
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
         said, names = Said(**({} if dialect is None else dialect.said())), self.original.roles.quasi_identifiers
         try:
-            verification = verify_as(format_of(target), written, names, said)
+            verification = verify_as(format_of(target), written, names, said, gaps=self._gap_texts())
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
         refuse_small(verification.k, self.partition.k)

@@ -48,6 +48,15 @@ def test_a_set_lists_its_levels_and_a_share_how_frequent_they_are():
     assert found.raw.tolist() == found.floats().tolist() == [2, 1]
 
 
+def test_shares_add_up_to_100_percent_as_they_are_shown_and_0_percent_is_not_shown():
+    group, level = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 1, 2, 3, 0, 1])
+    found = shared_values(list("abcd"), group, level, np.array([4, 4, 4, 3, 1, 999]), 2, "share")
+    assert found.texts == ["a 27 %, b 27 %, c 26 %, d 20 %", "b"]
+    assert found.share.tolist() == [0.27, 0.27, 0.26, 0.2, 1.0]
+    assert found.shares_of(np.array([0, 1, 1]), np.array([2, 0, 1])).tolist() == [0.26, 0.0, 1.0]
+    assert found.raw.tolist() == [0, 1]
+
+
 def test_the_share_of_a_records_own_level():
     found = shared_values(["a", "b", "c"], GROUP, LEVEL, COUNT, 2, "share")
     labels, codes = np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 1, 2])

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import naive
-from shoal.attributes.code_values import CodeValues, MixedValues, whole_percents
+from shoal.attributes.code_values import CodeValues, MixedValues
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.tree import Tree
 
@@ -121,14 +120,6 @@ def test_a_mixture_without_shares_lists_its_codes():
     mixed = MixedValues(WHOLE, np.array([1, 2, 1]), np.array([0.5, 0.5, 1.0]), np.array([0, 2, 3]), False)
     assert mixed.text() == ["10 or 11", "10"]
     assert mixed.raw.tolist() == [1.0, 1.0]
-
-
-@given(st.lists(st.lists(st.integers(1, 500), min_size=1, max_size=6), min_size=1, max_size=5))
-def test_whole_percents_add_up_to_100(groups):
-    begins = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
-    percents = whole_percents(np.concatenate(groups), begins)
-    assert percents.tolist() == [percent for group in groups for percent in naive.whole_percents(group)]
-    assert np.add.reduceat(percents, begins[:-1]).tolist() == [100] * len(groups)
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=4), st.integers(0, 9))

@@ -180,8 +180,11 @@ def test_records_with_gaps_are_dropped():
 def test_a_gap_is_a_value_of_its_own():
     release = released("value")
     assert release.verified_k >= 2
-    gaps = release.table["sex"].isna()
-    assert all(gaps[release.labels == label].nunique() == 1 for label in set(release.labels))
+    for name in ("age", "sex"):
+        lacked, gaps = np.array([value is None for value in TABLE[name]]), release.table[name].isna()
+        for group in (release.labels == label for label in set(release.labels)):
+            assert set(gaps[group]) == {lacked[group].mean() > 0.5}
+    assert release.table["age"].isna().any()
 
 
 def test_records_with_the_same_gaps_are_grouped():

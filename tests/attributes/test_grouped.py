@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import naive
 from columns import parts_of
-from shoal.attributes.grouped import counted, lower_medians, modes
+from shoal.attributes.grouped import counted, lower_medians, modes, whole_percents
 
 
 @st.composite
@@ -39,3 +39,11 @@ def test_the_middle_code_of_each_group_is_the_lower_of_two(drawn):
     codes, groups = drawn
     expected = [naive.lower_median([codes[i] for i in group]) for group in groups]
     assert lower_medians(np.array(codes), *parts_of(groups)).tolist() == expected
+
+
+@given(st.lists(st.lists(st.integers(1, 500), min_size=1, max_size=6), min_size=1, max_size=5))
+def test_whole_percents_add_up_to_100(groups):
+    begins = np.concatenate([[0], np.cumsum([len(group) for group in groups])])
+    percents = whole_percents(np.concatenate(groups), begins)
+    assert percents.tolist() == [percent for group in groups for percent in naive.whole_percents(group)]
+    assert np.add.reduceat(percents, begins[:-1]).tolist() == [100] * len(groups)

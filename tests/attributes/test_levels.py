@@ -15,6 +15,16 @@ def test_values_are_numbered_as_they_come_up_over_all_parts():
     assert (levels.values, levels.counts, levels.first) == (["b", "a", "c"], [3, 1, 1], [0, 1, 3])
 
 
+def test_a_column_of_too_many_different_values_is_refused(monkeypatch):
+    monkeypatch.setattr("shoal.attributes.levels.MOST", 3)
+    levels = Levels("x")
+    levels.add(text_column(["b", "a", "b"]), 0)
+    levels.add(text_column(["c", "b"]), 3)
+    with pytest.raises(ShoalError, match="'x' has more than 3 different values, too many for categories; drop it"):
+        levels.add(text_column(["a", "d"]), 5)
+    assert levels.add(text_column(["a", "b", "c"]), 5).tolist() == [1, 0, 2]
+
+
 def test_values_are_ranked_by_how_often_they_occur_then_by_their_text():
     levels = Levels("x")
     stored = levels.add(text_column(["c", "b", "a", "b", "c", "d"]), 0)

@@ -1,4 +1,6 @@
+import gc
 import json
+import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -52,6 +54,17 @@ def test_with_other_scalings_a_mismatch_costs_1(scaling):
     assert squared(points)[0] == pytest.approx([0, 1, 1, 0])
 
 
+def test_the_coordinates_of_categories_are_made_once_and_go_with_their_column():
+    made = made_of(["a", "b", "c", "a"])
+    assert made.kept.table is made.kept.table
+    gone = weakref.ref(made.kept.table)
+    made.kept.overall(np.zeros(3))[:] = 7.0
+    assert made.kept.table.max() < 7.0
+    del made
+    gc.collect()
+    assert gone() is None
+
+
 def test_two_categories_share_a_coordinate():
     assert made_of(["a", "b", "a"]).coordinates().shape == (3, 1)
     assert made_of(["a", "b", "c"]).coordinates().shape == (3, 3)
@@ -74,7 +87,11 @@ def test_the_loss_counts_the_values_that_change(drawn, aggregate):
     made = made_of(values)
     common = made.common_values(*parts_of(groups), aggregate, False, None)
     own = [[values[i] for i in group] for group in groups]
-    of = {"mean": lambda g: {naive.mode(g, values): 1}, "set": naive.set_of, "share": naive.shares_of}[aggregate]
+    of = {
+        "mean": lambda group: {naive.mode(group, values): 1},
+        "set": naive.set_of,
+        "share": lambda group: naive.shares_of(group, lambda value: (-values.count(value), value)),
+    }[aggregate]
     lost, overall = naive.nominal_loss(values, groups, [of(group) for group in own])
     scale = naive.nominal_scale(values)
     assert made.squared_errors(common, labels_of(groups)) == pytest.approx(

@@ -10,7 +10,7 @@ import naive
 import shoal
 from columns import held_column, labels_of, made_of, parts_of, text_column
 from shoal.attributes import KINDS, Wish, kept_from, kind_of
-from shoal.attributes.ordinal import OrdinalGathering
+from shoal.attributes.ordinal import OrdinalGathering, OrdinalKept, moments_of, quartiles_of
 from shoal.errors import ShoalError
 
 ORDER = ("none", "mild", "severe", "fatal")
@@ -33,6 +33,23 @@ def test_a_category_counts_by_its_rank_on_the_scale_of_numbers(ranks):
     spread = values.max() - values.min()
     assert made(ranks, "range").coordinates()[:, 0] == pytest.approx((values - values.min()) / spread)
     assert made(ranks, "none").coordinates()[:, 0] == pytest.approx(values)
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=8).filter(any))
+def test_ranks_are_scaled_from_their_counts_as_if_all_were_there(counts):
+    ranks = np.repeat(np.arange(len(counts), dtype=float), counts)
+    assert moments_of(np.array(counts)) == pytest.approx((ranks.mean(), ranks.std()), rel=1e-14, abs=1e-14)
+    assert quartiles_of(np.array(counts)).tolist() == np.quantile(ranks, [0, 0.25, 0.5, 0.75, 1]).tolist()
+
+
+def test_a_scale_takes_no_memory_for_the_records():
+    kept = OrdinalKept("x", 1.0, levels=("a", "b", "c"), counts=(10**15, 10**15, 2 * 10**15))
+    for scaling, expected in {"zscore": (1.25, 0.6875**0.5), "range": (0, 2), "robust": (1.5, 1.25)}.items():
+        made = kept.scaled(scaling, None, True)
+        assert (made.centre, made.spread) == pytest.approx(expected)
+    kept = OrdinalKept("x", 1.0, levels=("a", "b"), counts=(10**15, 1))
+    with pytest.raises(ShoalError, match="'x' has one value in its middle half"):
+        kept.scaled("robust", None, True)
 
 
 @given(RANKS)

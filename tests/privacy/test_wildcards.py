@@ -20,20 +20,26 @@ def table_of(rows):
 
 @given(ROWS)
 def test_a_gap_fits_every_value(rows):
-    found = wildcard_k(table_of(rows), ["x", "y", "z"])
+    found = wildcard_k(table_of(rows), ["x", "y", "z"]).k
     if all(value is not None for row in rows for value in row):
         assert found is None
     else:
         assert found == min(naive.wildcard_matches(rows))
 
 
-def test_texts_that_mean_a_gap_are_some():
-    table = pa.table({"x": ["a", "?", "b", "NA", " "]})
-    assert wildcard_k(table, ["x"]) == 4
-    assert wildcard_k(pa.table({"x": ["a", "-9", "b"]}), ["x"]) is None
-    assert wildcard_k(pa.table({"x": ["a", "-9", "b"]}), ["x"], ["-9"]) == 2
+def test_texts_that_mean_a_gap_are_those_that_usually_do_unless_others_are_named():
+    assert wildcard_k(pa.table({"x": ["a", "?", "b", "NA", " "]}), ["x"]).k == 4
+    table = pa.table({"x": ["a", "-9", "NA"], "y": ["a", "-9", "NA"]})
+    assert wildcard_k(table, ["x"]).k == 2
+    assert wildcard_k(table, ["x"], {"x": None, "y": ("a",)}).k == 2
+    assert wildcard_k(table, ["x"], {"x": ["?"]}) == (None, None)
+    assert wildcard_k(table, ["x"], {"x": ["na"]}) == (None, None)
+    assert wildcard_k(table, ["x"], {"x": ["-9.0", "NA"]}).k == 3
+    assert wildcard_k(pa.table({"x": ["a", "", "b"]}), ["x"], {"x": ["?"]}).k == 2
 
 
-def test_too_many_patterns_are_not_counted(monkeypatch):
+def test_too_many_patterns_are_not_counted_and_that_is_told_apart_from_no_gaps(monkeypatch):
     monkeypatch.setattr("shoal.privacy.wildcards.MOST_PATTERNS", 1)
-    assert wildcard_k(pa.table({"x": [1, None]}), ["x"]) is None
+    found = wildcard_k(pa.table({"x": [1, None]}), ["x"])
+    assert found == (None, "there are 2 patterns of gaps, more than 1")
+    assert wildcard_k(pa.table({"x": [1, 2]}), ["x"]) == (None, None)

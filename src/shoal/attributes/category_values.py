@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.common_values import CommonValues
+from shoal.attributes.grouped import whole_percents
 from shoal.attributes.levels import Level, spelled
 from shoal.errors import ShoalError
 from shoal.parameters import Aggregate
@@ -50,7 +52,8 @@ class CategoryValues(CommonValues):
 class SharedValues(CommonValues):
     """Several levels for each group, each with its share, shown as text.
 
-    `group`, `level` and `share` list them, by groups and then by levels; a share is that of a random member.
+    `group`, `level` and `share` list them, by groups and then by levels; a share is what is
+    shown: that of a random member.
     """
 
     texts: list[str]
@@ -93,21 +96,23 @@ class SharedValues(CommonValues):
 def shared_values(
     names: Sequence[str], group: Int, level: Int, count: Int, groups: int, aggregate: Aggregate
 ) -> SharedValues:
-    """A set ("A or B"), or shares ("A 60 %, B 40 %"), of the levels that the records of each group have."""
+    """A set ("A or B"), or shares ("A 60 %, B 40 %"), of the levels that the records of each group have.
+
+    Shares are whole percents that add up to 100; a level whose share comes to 0 % is not listed.
+    """
     starts = np.searchsorted(group, np.arange(groups + 1))
-    totals = np.add.reduceat(count, starts[:-1])
-    sizes = np.diff(starts)
-    even = aggregate == "set"
-    share = 1 / np.repeat(sizes, sizes) if even else count / np.repeat(totals, sizes)
-    texts = []
-    for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-        found = [names[place] for place in level[begin:end].tolist()]
-        if even or len(found) == 1:
-            texts.append(" or ".join(found))
-        else:
-            parts = zip(found, share[begin:end].tolist(), strict=True)
-            texts.append(", ".join(f"{name} {100 * part:.0f} %" for name, part in parts))
-    return SharedValues(texts, group, level, share, len(names))
+    if aggregate == "set":
+        sizes = np.diff(starts)
+        texts = [" or ".join(names[place] for place in level[a:b].tolist()) for a, b in pairwise(starts.tolist())]
+        return SharedValues(texts, group, level, 1 / np.repeat(sizes, sizes), len(names))
+    percents = whole_percents(count, starts)
+    listed = percents > 0
+    group, level, percents = group[listed], level[listed], percents[listed]
+    shown = [names[place] for place in level.tolist()]
+    with_shares = [f"{name} {percent} %" for name, percent in zip(shown, percents.tolist(), strict=True)]
+    starts = np.searchsorted(group, np.arange(groups + 1))
+    texts = [shown[a] if b - a == 1 else ", ".join(with_shares[a:b]) for a, b in pairwise(starts.tolist())]
+    return SharedValues(texts, group, level, percents / 100, len(names))
 
 
 def not_streamed(name: str) -> ShoalError:

@@ -31,8 +31,9 @@ from shoal.attributes.base import (
     Stored,
     Wish,
 )
-from shoal.attributes.code_values import CodeValues, MixedValues, whole_percents
+from shoal.attributes.code_values import CodeValues, MixedValues
 from shoal.attributes.common_values import CommonValues, refuse_aggregate
+from shoal.attributes.grouped import whole_percents
 from shoal.attributes.numbers import RowsError, missing_error, rows_error
 from shoal.attributes.taxonomy import ROOT, Taxonomy, check_lengths
 from shoal.attributes.tree import Tree

@@ -107,17 +107,6 @@ class MixedValues(CommonValues):
         return found
 
 
-def whole_percents(records: Int, begins: Int) -> Int:
-    """Shares of records in whole percents that add up to 100 in each group: largest remainders are rounded up."""
-    groups = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
-    sizes = np.add.reduceat(records, begins[:-1])[groups]
-    percents, rest = np.divmod(100 * records, sizes)
-    ranked = np.lexsort((np.arange(len(records)), -rest / sizes, groups))
-    missing = 100 - np.add.reduceat(percents, begins[:-1])
-    percents[ranked] += np.arange(len(records)) - begins[groups] < missing[groups]
-    return np.asarray(percents)
-
-
 def fits(like: "nw.Series[Any]", numbers: Sequence[int]) -> bool:
     """Whether a column is of whole numbers, and of a type that has room for these."""
     if not like.dtype.is_integer():

@@ -30,3 +30,14 @@ def lower_medians(ranks: Int, order: Int, starts: Int) -> Int:
     group = np.repeat(np.arange(len(sizes)), sizes)
     ranked = ranks[order][np.lexsort((ranks[order], group))]
     return np.asarray(ranked[starts[:-1] + (sizes - 1) // 2])
+
+
+def whole_percents(records: Int, begins: Int) -> Int:
+    """Shares of records in whole percents that add up to 100 in each group: largest remainders are rounded up."""
+    groups = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
+    sizes = np.add.reduceat(records, begins[:-1])[groups]
+    percents, rest = np.divmod(100 * records, sizes)
+    ranked = np.lexsort((np.arange(len(records)), -rest / sizes, groups))
+    missing = 100 - np.add.reduceat(percents, begins[:-1])
+    percents[ranked] += np.arange(len(records)) - begins[groups] < missing[groups]
+    return np.asarray(percents)

@@ -22,6 +22,10 @@ _APART = "^[+-]?[0-9]{1,3}([ '’\u00a0\u202f][0-9]{3})+([.,][0-9]+)?$"
 Level = str | int | float | bool
 
 
+MOST = 1_000_000
+"""Different values that a column of categories may have; each of them is held in memory."""
+
+
 class Levels:
     """The different values of a column so far: how often each occurs, and in which row first."""
 
@@ -44,12 +48,23 @@ class Levels:
         values = held.dictionary.to_pylist()
         if not all(isinstance(value, str | int | float) for value in values):
             raise no_categories(self.name, column)
+        self._refuse_many(values)
         codes = np.asarray(held.indices.to_numpy(zero_copy_only=False), np.int64)
         _, first, counts = np.unique(codes, return_index=True, return_counts=True)
         own = np.empty(len(values), np.int64)
         for place, (value, row, count) in enumerate(zip(values, first.tolist(), counts.tolist(), strict=True)):
             own[place] = self._place(value, before + row, count)
         return own[codes]
+
+    def _refuse_many(self, values: Sequence[Level]) -> None:
+        """Before any of them is numbered."""
+        if len(self._places) + len(values) <= MOST:
+            return
+        if len(self._places) + sum(value not in self._places for value in values) > MOST:
+            raise ShoalError(
+                f"column {self.name!r} has more than {MOST} different values, too many for categories; "
+                "drop it with -i, or put a coarser column in its place"
+            )
 
     def _place(self, value: Level, row: int, count: int) -> int:
         place = self._places.setdefault(value, len(self._places))

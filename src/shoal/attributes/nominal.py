@@ -15,7 +15,7 @@ More categories than `coordinates` (256 unless another number is asked for) shar
 """
 
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from math import sqrt
 from typing import Any, Self
 
@@ -104,6 +104,7 @@ class NominalKept(Kept):
         spread = sqrt((1 - float(shares @ shares)) / 2) if scaling in ("zscore", "robust") else 1.0
         return replace(self, spread=spread, sst=(n - self.counts[0]) / spread**2)
 
+    @cached_property
     def table(self) -> Float:
         """The coordinates of each category."""
         return level_table(self.counts, self.most) / self.spread
@@ -119,7 +120,7 @@ class NominalKept(Kept):
 
     def overall(self, middle: Float) -> Float:
         """The coordinates of the most frequent category."""
-        return np.asarray(self.table()[0])
+        return np.array(self.table[0])
 
     def along(self, stored: Stored) -> Float:
         """The numbers of the categories."""
@@ -144,7 +145,6 @@ class NominalKept(Kept):
         return self.bare().warning()
 
 
-@cache
 def level_table(counts: tuple[int, ...], most: int) -> Float:
     """The coordinates of categories of which a mismatch costs 1."""
     n = len(counts)
@@ -167,7 +167,7 @@ class NominalAttribute(KeptAttribute):
 
     def coordinates(self) -> Float:
         """Those of its category."""
-        return self.kept.table()[self.codes]
+        return self.kept.table[self.codes]
 
     def common_values(
         self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
@@ -184,7 +184,7 @@ class NominalAttribute(KeptAttribute):
 
     def placed(self, common: CommonValues) -> Float:
         """Those of the category that is released."""
-        return self.kept.table()[common.raw.astype(np.int64)]
+        return self.kept.table[common.raw.astype(np.int64)]
 
     def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
         """What mismatches cost; of a set, those of a random member."""

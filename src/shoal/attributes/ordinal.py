@@ -8,6 +8,7 @@ that a record of the group has.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -68,8 +69,10 @@ class OrdinalKept(Kept):
         counts = np.array(self.counts)
         if (counts > 0).sum() == 1:
             return replace(self, is_constant=True)
-        ranks = np.repeat(np.arange(len(counts), dtype=np.float64), counts)
-        centre, spread = centre_and_spread(self.name, ranks, scaling, 1.0)
+        if scaling == "zscore":
+            centre, spread = moments_of(counts)
+        else:  # these need no more of all ranks than their quartiles and ends
+            centre, spread = centre_and_spread(self.name, quartiles_of(counts), scaling, 1.0)
         made = replace(self, centre=centre, spread=spread)
         return replace(made, sst=made.loss_of_all(counts))
 
@@ -113,6 +116,26 @@ class OrdinalKept(Kept):
     def warning(self, chunks: Chunks) -> str | None:
         """None: an order is given or known."""
         return None
+
+
+def moments_of(counts: NDArray[Any]) -> tuple[float, float]:
+    """The mean and the standard deviation of ranks, from how often each occurs."""
+    ranks, n = np.arange(len(counts)), int(counts.sum())
+    mean = int(counts @ ranks) / n
+    return mean, sqrt(float(counts @ np.square(ranks - mean)) / n)
+
+
+def quartiles_of(counts: NDArray[Any]) -> Float:
+    """The least rank, the three quartiles and the greatest rank, from how often each occurs.
+
+    A quartile between two records is on the line between their ranks.
+    """
+    places = np.arange(5) * (int(counts.sum()) - 1) / 4
+    below = np.floor(places)
+    last = np.cumsum(counts)
+    low = np.searchsorted(last, below, side="right")
+    high = np.searchsorted(last, np.ceil(places), side="right")
+    return np.asarray(low + (places - below) * (high - low), np.float64)
 
 
 def middle_of(counts: NDArray[Any]) -> int:

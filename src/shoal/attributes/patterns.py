@@ -30,27 +30,29 @@ def apart(attributes: Sequence[Attribute], k: int) -> tuple[tuple[Attribute, ...
     chosen = [each for each in attributes if isinstance(each, GapAttribute)]
     chosen = [each for each in chosen if each.kept.policy in ("pattern", "blank")]
     lacking = np.column_stack([each.lacking for each in chosen])
-    patterns, which, counts = np.unique(lacking, axis=0, return_inverse=True, return_counts=True)
-    which = which.reshape(-1)
+    patterns, which, counts = numbered(lacking)
     free = np.array([each.kept.policy == "blank" for each in chosen])
     joined = joined_patterns(patterns, counts, free, [each.name for each in chosen], k)
-    different, strata = np.unique(joined, axis=0, return_inverse=True)
+    different, strata, _ = numbered(joined)
     made = list(attributes)
     for column, (place, each) in enumerate(zip(places, chosen, strict=True)):
         made[place] = each.hiding(joined[which, column])
-    return tuple(made), strata.reshape(-1)[which] if len(different) > 1 else None
+    return tuple(made), strata[which] if len(different) > 1 else None
+
+
+def numbered(rows: Mask) -> tuple[Mask, Int, Int]:
+    """The different patterns in their order, the number of each row's pattern, and how many rows have each."""
+    packed = np.packbits(rows, axis=1)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).reshape(-1)  # bytes compare as the patterns do
+    _, first, which, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return rows[first], which.reshape(-1), counts
 
 
 def joined_patterns(patterns: Mask, counts: Int, free: Mask, names: Sequence[str], k: int) -> Mask:
     """For each pattern the one that its records get, so that at least k records have each; `free` cells may go."""
-    final = patterns.copy()
-    while True:
-        different, which = np.unique(final, axis=0, return_inverse=True)
-        which = which.reshape(-1)
-        sizes = np.bincount(which, counts).astype(np.int64)
-        rare = int(sizes.argmin())
-        if sizes[rare] >= k:
-            return final
+    different, which, _ = numbered(patterns)
+    sizes = np.bincount(which, counts).astype(np.int64)
+    while sizes[rare := int(sizes.argmin())] < k:
         both = different | different[rare]
         more = both & ~different
         fewer = both & ~different[rare]
@@ -60,7 +62,11 @@ def joined_patterns(patterns: Mask, counts: Int, free: Mask, names: Sequence[str
         if not allowed.any():
             raise too_rare(different[rare], int(sizes[rare]), names, k, bool(free.all()))
         nearest = int(np.where(allowed, blanked, np.iinfo(np.int64).max).argmin())
-        final[(which == rare) | (which == nearest)] = both[nearest]
+        changed = different.copy()
+        changed[[rare, nearest]] = both[nearest]
+        different, merged, _ = numbered(changed)
+        sizes, which = np.bincount(merged, sizes).astype(np.int64), merged[which]
+    return different[which]
 
 
 def too_rare(pattern: Mask, size: int, names: Sequence[str], k: int, all_free: bool) -> ShoalError:

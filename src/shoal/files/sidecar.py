@@ -1,6 +1,7 @@
 """The manifest beside a release: where it stands, and how it says that the release was written."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,25 @@ def manifest_path(target: Path) -> Path:
     return target.with_name(f"{target.name}.manifest.json")
 
 
-def written_dialect(path: Path) -> dict[str, Any]:
-    """How Shoal wrote a CSV file, if the manifest beside it is about these very bytes; else nothing."""
+def manifest_about(path: Path) -> dict[str, Any]:
+    """The manifest beside a file, if it is about these very bytes; else an empty one."""
     try:
-        output = json.loads(manifest_path(path).read_text(encoding="utf-8"))["output"]
-        return Dialect(**output["dialect"]).said() if hash_of(path) == output["sha256"] else {}
-    except (OSError, ValueError, KeyError, TypeError):  # no manifest, or none of a CSV file
+        manifest: dict[str, Any] = json.loads(manifest_path(path).read_text(encoding="utf-8"))
+        return manifest if hash_of(path) == manifest["output"]["sha256"] else {}
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
+
+
+def written_dialect(manifest: dict[str, Any]) -> dict[str, Any]:
+    """How Shoal wrote a CSV file; nothing for another format, or without a manifest."""
+    try:
+        return Dialect(**manifest["output"]["dialect"]).said()
+    except (ValueError, KeyError, TypeError):
+        return {}
+
+
+def written_gap_values(manifest: dict[str, Any], names: Sequence[str]) -> dict[str, Sequence[str] | None]:
+    """What stands for a gap in columns of a release; None for a column of which its manifest says nothing."""
+    said = manifest.get("gap_values")
+    values = said if isinstance(said, dict) else {"": said}  # one list for all columns
+    return {name: values.get(name, values.get("")) for name in names}
