@@ -1,7 +1,10 @@
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet
 import pytest
 
+import shoal
 from shoal.files.stored import bare_schema, fresh, plain_categories, relisted, storable, trimmed
 
 
@@ -61,3 +64,22 @@ def test_a_slice_takes_the_memory_of_its_values_only(values):
     assert made.equals(column.slice(90, 20))
     assert made.get_total_buffer_size() < column.get_total_buffer_size() / 4
     assert pc.sum(pc.is_null(made)).as_py() == 0
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_categories_inside_lists_and_structures_leave_as_values(tmp_path, suffix):
+    names = [f"n{i:03d}" for i in np.random.default_rng(0).permutation(40)]
+    inside = pa.array(names).dictionary_encode()
+    table = pa.table(
+        {
+            "age": [i % 9 for i in range(40)],
+            "whole": pa.StructArray.from_arrays([inside], ["f"]),
+            "many": pa.ListArray.from_arrays(list(range(41)), inside),
+        }
+    )
+    path = tmp_path / f"safe.{suffix}"
+    shoal.anonymize(table, 4, "age", ["whole", "many"]).write(path)
+    read = pa.parquet.read_table(path) if suffix == "parquet" else pa.ipc.open_file(path).read_all()
+    assert read.schema.field("whole").type == pa.struct([("f", pa.string())])
+    assert read.schema.field("many").type.value_type == pa.string()
+    assert sorted(row["f"] for row in read["whole"].to_pylist()) == sorted(names)

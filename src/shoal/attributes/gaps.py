@@ -301,7 +301,7 @@ class ColumnGathering(Gathering):
 
 
 def could_be_a_mean(spelling: str, inner: Kept, parts: Iterator[Stored]) -> bool:
-    """Whether a mark for a gap, such as 99, is a number that lies among the others: a mean may then look like it."""
+    """Whether a mark for a gap, such as 99, lies among the numbers: a mean may then look like it."""
     mark = number(spelling)
     if mark is None or not inner.bare().kind.startswith(("numeric", "semi")):
         return False

@@ -21,12 +21,32 @@ def storable(table: pa.Table, stored_type: StoredType) -> pa.Table:
 
 
 def plain_categories(kind: pa.DataType) -> pa.DataType:
-    """Categories that are lists or extensions, such as intervals, are stored as values."""
+    """Categories that are lists or extensions, such as intervals, are stored as values; so are those in lists.
+
+    The list of categories inside a list or a structure would tell in which order the rows came, and values of
+    records that are not there any more.
+    """
     if not pa.types.is_dictionary(kind):
-        return kind
+        return without_categories(kind)
     value = kind.value_type
     odd = pa.types.is_nested(value) or isinstance(value, pa.BaseExtensionType)
     return plain_categories(value) if odd else kind
+
+
+def without_categories(kind: pa.DataType) -> pa.DataType:
+    """A type in which no list, map or structure holds categories."""
+    if pa.types.is_dictionary(kind):
+        return without_categories(kind.value_type)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(without_categories(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(without_categories(kind.key_type), without_categories(kind.item_type))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(without_categories(kind.value_type)), kind.list_size)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        made = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return made(kind.value_field.with_type(without_categories(kind.value_type)))
+    return kind
 
 
 def bare_schema(schema: pa.Schema, stored_type: StoredType = lambda kind: kind) -> pa.Schema:
