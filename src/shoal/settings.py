@@ -106,6 +106,11 @@ class AttributeWeights:
         return {column: rule.check(f"the weight of {column!r}", weight) for column, weight in value.items()}
 
 
+def labelled(name: str, column: str) -> str:
+    """What an option of a column is called; that of all columns stands under no name."""
+    return name if column == EVERY else f"{name} of {column!r}"
+
+
 @dataclass(frozen=True)
 class ByColumn:
     """A value for each of some columns, by their names; or one for all where that makes sense."""
@@ -117,7 +122,7 @@ class ByColumn:
     def check(self, name: str, value: object) -> object:
         """The value, copied; what stands for all columns stands under no name."""
         if isinstance(value, Mapping):
-            return {column: self.each.check(f"{name} of {column!r}", part) for column, part in value.items()}
+            return {column: self.each.check(labelled(name, column), part) for column, part in value.items()}
         if not self.for_all:
             raise ShoalError(f"{name} are given by the names of columns, such as {self.example}, not as {value!r}")
         return {EVERY: self.each.check(name, value)}
@@ -132,7 +137,7 @@ class Either:
     def check(self, name: str, value: object) -> object:
         """The value, copied."""
         if isinstance(value, Mapping):
-            found = {column: self.each.check(f"{name} of {column!r}", part) for column, part in value.items()}
+            found = {column: self.each.check(labelled(name, column), part) for column, part in value.items()}
             return found if set(found) != {EVERY} else found[EVERY]
         return self.each.check(name, value)
 
@@ -263,7 +268,8 @@ def pairs(given: Sequence[str], what: str, example: str) -> dict[str, str]:
     for item in given:
         name, sign, value = item.rpartition("=")
         if not sign or not name:
-            raise ShoalError(f"a {what} is given as {example}, not {item!r}")
+            article = "an" if what[:1] in "aeiou" else "a"
+            raise ShoalError(f"{article} {what} is given as {example}, not {item!r}")
         if name in found:
             raise ShoalError(f"two {what}s for {name!r}; give one")
         found[name] = value
