@@ -320,3 +320,24 @@ def test_rows_are_those_of_the_table_also_after_records_were_dropped(tmp_path):
         shoal.anonymize_file(
             tmp_path / "t.csv", tmp_path / "safe.csv", 3, ["sex", "age"], gaps={"sex": "drop"}, header=True
         )
+
+
+def test_a_mark_that_lies_among_the_numbers_leaves_as_an_empty_cell(tmp_path):
+    ages = ["99"] * 12 + ["98", "100"] * 6
+    (tmp_path / "t.csv").write_text("\n".join(["age", *ages]))
+    for marks, found in ((["99"], {"", "99"}), (["7"], {"98", "100"})):
+        shoal.anonymize_file(
+            tmp_path / "t.csv", tmp_path / "safe.csv", 12, "age", gaps="pattern", gap_values=marks, header=True,
+            method="mdav", digits=0, overwrite=True,
+        )  # fmt: skip
+        assert set((tmp_path / "safe.csv").read_text().replace('""', "").split("\n")[1:-1]) == found
+
+
+@pytest.mark.parametrize(("kind", "made"), [("int64", "Int64"), ("int8", "Int64"), ("uint8", "UInt64")])
+def test_a_column_of_pandas_whose_type_has_no_gaps_gets_one_that_has(tmp_path, kind, made):
+    frame = pd.DataFrame({"age": np.array([9] * 5 + [30, 40, 50] * 5, kind)})
+    release = shoal.anonymize(frame, 3, "age", gaps="pattern", gap_values=[9], method="mdav")
+    assert str(release.table["age"].dtype) == made
+    assert release.table["age"].isna().sum() == 5
+    release.write(tmp_path / "safe.parquet")
+    assert pa.parquet.read_table(tmp_path / "safe.parquet")["age"].null_count == 5

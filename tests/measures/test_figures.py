@@ -90,3 +90,16 @@ def test_a_release_and_its_manifest_have_the_same_figures_whatever_was_found_out
 def test_a_card_shows_what_anybody_may_see(toy):
     release = shoal.anonymize(TABLE, 3, "age", "ill", "town", method="mdav")
     assert "of all" not in release._repr_html_()
+
+
+def test_what_columns_were_taken_for_is_said_unless_all_are_numbers():
+    frame = pd.DataFrame({"age": range(12), "pain": ["low", "medium", "high"] * 4, "sex": ["f", "m"] * 6})
+    with pytest.warns(shoal.ShoalWarning):
+        release = shoal.anonymize(frame, 3, ["age", "pain", "sex"], method="mdav")
+    said = {figure.name: figure.sentence for figure in release.figures}
+    assert said["kinds"] == (
+        "taken for: 'pain' ordinal (low < medium < high), 'sex' nominal (--kind says otherwise)"
+    )
+    with pytest.warns(shoal.ShoalWarning):
+        numbers = shoal.anonymize(frame[["age"]], 3, "age", method="mdav")
+    assert "kinds" not in {figure.name for figure in numbers.figures}
