@@ -1566,3 +1566,13 @@ def as_they_came(written, manifest):
         return list(written)
     order = row_order(manifest["key"], len(written))
     return [value for _, value in sorted(zip(order, written, strict=True), key=lambda pair: pair[0])]
+
+
+def mixed_distance(numbers, words, ranks, a, b):
+    """The squared distance of two records of a mixed table with z-scores, kind by kind."""
+    total = 0.0
+    for column in (*numbers, *ranks):
+        mean = math.fsum(column) / len(column)
+        variance = math.fsum((value - mean) ** 2 for value in column) / len(column)
+        total += (column[a] - column[b]) ** 2 / variance if variance else 0.0
+    return total + sum(nominal_distance(column, column[a], column[b]) for column in words)

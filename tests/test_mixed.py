@@ -455,3 +455,19 @@ def test_a_stream_finds_the_kind_that_all_records_show(tmp_path, monkeypatch, va
     assert streamed.manifest["attributes"]["x"] == release.manifest["attributes"]["x"]
     assert streamed.manifest["attributes"]["x"]["kind"] == kind
     assert (tmp_path / "stream.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(8, 60), st.integers(2, 5))
+def test_mdav_of_a_mixed_table_is_the_twin_on_the_full_distance(data, n, k):
+    ages = data.draw(st.lists(st.integers(20, 40), min_size=n, max_size=n))
+    towns = data.draw(st.lists(st.sampled_from("abcdefgh"), min_size=n, max_size=n))
+    sexes = data.draw(st.lists(st.sampled_from("fm"), min_size=n, max_size=n))
+    pains = data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    table = pa.table({"age": ages, "town": towns, "sex": sexes, "pain": [SCALE[pain] for pain in pains]})
+    release = shoal.anonymize(table, k, table.column_names, method="mdav", orders={"pain": SCALE})
+    points = release.space.points
+    for a, b in [(0, n - 1), (n // 2, n // 3), (1, n // 2)]:
+        expected = naive.mixed_distance([ages], [towns, sexes], [pains], a, b)
+        assert naive.squared_distance(points[a], points[b]) == pytest.approx(expected, abs=1e-9)
+    assert release.labels.tolist() == naive.labels_of(naive.mdav(points, k))
