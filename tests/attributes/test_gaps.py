@@ -13,7 +13,8 @@ import naive
 import shoal
 from columns import held_column, labels_of, made_of, parts_of, text_column
 from shoal.attributes import ColumnGathering, Wish, gaps_in, kept_from
-from shoal.attributes.gaps import GapAttribute, GapKept, GapValues, missing_error, written_gaps
+from shoal.attributes.gap_attribute import GapAttribute, GapKept, GapValues
+from shoal.attributes.gaps import missing_error, written_gaps
 from shoal.errors import ShoalError
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")

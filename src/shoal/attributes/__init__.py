@@ -28,7 +28,7 @@ from shoal.attributes.clock import TimeOfDay
 from shoal.attributes.code import Code
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.dates import Date, Duration, Timestamp
-from shoal.attributes.gaps import ColumnGathering, GapFacts, attribute_of, gaps_in
+from shoal.attributes.gaps import GapFacts, gaps_in
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in, whole_where_it_can
 from shoal.attributes.nominal import Boolean, Nominal
 from shoal.attributes.numeric import Numeric, profile_of
@@ -36,6 +36,7 @@ from shoal.attributes.ordinal import Ordinal
 from shoal.attributes.patterns import apart
 from shoal.attributes.place import Place
 from shoal.attributes.place_names import places_in
+from shoal.attributes.reading import ColumnGathering, attribute_of
 from shoal.attributes.semicontinuous import SemiContinuous, looks_semicontinuous
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.taxonomy_files import read_taxonomy

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.base import Attribute
-from shoal.attributes.gaps import GapAttribute
+from shoal.attributes.gap_attribute import GapAttribute
 from shoal.errors import ShoalError, some
 
 Int = NDArray[np.int64]
