@@ -15,36 +15,12 @@ from shoal.catalogue import described
 from shoal.cli import app
 from shoal.errors import ShoalError
 from shoal.files import Said
+from shoal.option_rules import option_field
 from shoal.options import Group, collected_settings, settings_option, takes
 from shoal.parameters import Flag
-from shoal.settings import FileOptions, Options, Settings, digits_read, option, seed_read, weights_read
+from shoal.settings import FileOptions, Options, Settings
 
 TABLE = pd.DataFrame({"a": np.arange(12) ** 2 % 11, "b": np.arange(12)[::-1] ** 2 % 17})
-
-
-def test_digits_for_all_columns_or_for_some():
-    assert digits_read([]) is None
-    assert digits_read(["2"]) == 2
-    assert digits_read(["-2"]) == -2
-    assert digits_read(["0"]) == 0
-    assert digits_read(["income=-2", "a=b=1"]) == {"income": -2, "a=b": 1}
-
-
-@pytest.mark.parametrize(
-    "given", [["x"], ["1.5"], ["age="], ["age=x"], ["1", "2"], ["a=1", "a=2"], ["a=1", "2"], ["2", "a=1"]]
-)
-def test_what_is_no_digits_is_an_error(given):
-    with pytest.raises(ShoalError, match="column=number for one"):
-        digits_read(given)
-
-
-def test_attribute_weights_and_seeds_are_read_from_text():
-    assert weights_read(["age=2", "a=b=0.5"]) == {"age": 2.0, "a=b": 0.5}
-    assert seed_read(["1", "7"]) == 7
-    with pytest.raises(ShoalError, match="the weight of 'age' must be a number, not 'x'"):
-        weights_read(["age=x"])
-    with pytest.raises(ShoalError, match="the seed must be a whole number"):
-        seed_read(["x"])
 
 
 def test_every_option_can_be_given_in_python_and_is_typed():
@@ -142,7 +118,7 @@ def test_the_seed_in_the_manifest_is_the_one_that_the_method_had():
 
 def test_a_new_option_is_a_field_and_appears_in_all_places():
     """A toy option, added to the settings from outside: nothing else has to know of it."""
-    toy = option(False, Flag(), "A toy.", "--toy", label="toy", show=lambda toy: "on" if toy else "")
+    toy = option_field(False, Flag(), "A toy.", "--toy", label="toy", show=lambda toy: "on" if toy else "")
     More = dataclasses.make_dataclass("More", [("toy", bool, toy)], bases=(Settings,), frozen=True)
     made = More.of(3, "a", toy=True)
     assert made.toy is True

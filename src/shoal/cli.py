@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
+from shoal.option_rules import pairs
 from shoal.options import DIALECT, SETTINGS, split, takes
 from shoal.parameters import Maybe, Number, Whole
 from shoal.progress import progress_bar
-from shoal.settings import pairs
 from shoal.signals import StoppedError, forget_signals, is_closed, signalled, words_on
 from shoal.terminal import (
     checked_output,

@@ -12,8 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from shoal.errors import ShoalError
+from shoal.option_rules import Option
 from shoal.parameters import EVERY
-from shoal.settings import Option, Settings
+from shoal.settings import Settings
 
 
 @dataclass(frozen=True)

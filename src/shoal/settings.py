@@ -4,15 +4,36 @@
 `Settings`. A new option is a field here, with its line in `Options`, and what uses it.
 """
 
-import csv
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import date, time, timedelta
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from shoal.errors import ShoalError, nearest_name, some
+from shoal.option_rules import (
+    Anything,
+    AttributeWeights,
+    ByColumn,
+    Either,
+    Lengths,
+    Option,
+    Order,
+    Places,
+    TaxonomyRule,
+    Text,
+    Texts,
+    digits_read,
+    lengths_read,
+    listed,
+    number_read,
+    one_or_several,
+    option_field,
+    pairs,
+    seed_read,
+    shown_by_column,
+    weights_read,
+)
 from shoal.parameters import (
     AGGREGATES,
     EVERY,
@@ -23,9 +44,7 @@ from shoal.parameters import (
     GapPolicy,
     Key,
     Names,
-    Number,
     OneOf,
-    Rule,
     Scaling,
     Seed,
     Whole,
@@ -43,9 +62,6 @@ _NOTHING = ("attribute_weights", "kinds", "gap_values", "orders", "taxonomies", 
 
 _OF_ONE_COLUMN = ("orders", "taxonomies", "prefixes")
 """Options that a place, which has two columns, does not have."""
-
-HEAVIEST = 1e100
-"""The largest weight of an attribute: beyond, squared distances overflow."""
 
 
 class Options(TypedDict, total=False):
@@ -82,276 +98,6 @@ class FileOptions(Options, total=False):
     header: bool | None
     names: Sequence[str] | None
     number_names: bool | None
-
-
-@dataclass(frozen=True)
-class Anything:
-    """No rule of its own: what is wrong with the value is seen beside other settings or the table."""
-
-    def check(self, name: str, value: object) -> object:
-        """The value."""
-        return value
-
-
-@dataclass(frozen=True)
-class AttributeWeights:
-    """Numbers of at least 0 by the names of columns."""
-
-    def check(self, name: str, value: object) -> dict[str, float]:
-        """The value, copied; whether the columns are quasi-identifiers is seen beside the roles."""
-        if not isinstance(value, Mapping):
-            called = type(value).__name__
-            raise ShoalError(f"{name} are given as a dictionary from column name to number, not as {called}")
-        rule = Number(0, HEAVIEST)
-        return {column: rule.check(f"the weight of {column!r}", weight) for column, weight in value.items()}
-
-
-def labelled(name: str, column: str) -> str:
-    """What an option of a column is called; that of all columns stands under no name."""
-    return name if column == EVERY else f"{name} of {column!r}"
-
-
-@dataclass(frozen=True)
-class ByColumn:
-    """A value for each of some columns, by their names; or one for all where that makes sense."""
-
-    each: Rule
-    example: str
-    for_all: bool = False
-
-    def check(self, name: str, value: object) -> object:
-        """The value, copied; what stands for all columns stands under no name."""
-        if isinstance(value, Mapping):
-            return {column: self.each.check(labelled(name, column), part) for column, part in value.items()}
-        if not self.for_all:
-            raise ShoalError(f"{name} are given by the names of columns, such as {self.example}, not as {value!r}")
-        return {EVERY: self.each.check(name, value)}
-
-
-@dataclass(frozen=True)
-class Either:
-    """One value for all columns, or some by their names."""
-
-    each: Rule
-
-    def check(self, name: str, value: object) -> object:
-        """The value, copied."""
-        if isinstance(value, Mapping):
-            found = {column: self.each.check(labelled(name, column), part) for column, part in value.items()}
-            return found if set(found) != {EVERY} else found[EVERY]
-        return self.each.check(name, value)
-
-
-@dataclass(frozen=True)
-class Texts:
-    """Several texts; numbers are taken as such."""
-
-    def check(self, name: str, value: object) -> tuple[str, ...]:
-        """The value as a tuple."""
-        plain = str | int | float | date | time | timedelta
-        if isinstance(value, plain):
-            value = (value,)
-        if not isinstance(value, Sequence) or not all(isinstance(part, plain) for part in value):
-            raise ShoalError(f"{name} must be a list of values, not {value!r}")
-        return tuple(str(part) for part in value)
-
-
-@dataclass(frozen=True)
-class Order(Texts):
-    """Several texts, each once."""
-
-    def check(self, name: str, value: object) -> tuple[str, ...]:
-        """The value as a tuple; spaces around a text do not matter."""
-        texts = super().check(name, value)
-        counts = Counter(text.strip() for text in texts)
-        if twice := [text for text, count in counts.items() if count > 1]:
-            raise ShoalError(f"{name} has {twice[0]!r} twice; a value has one place in an order, so name it once")
-        return texts
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Several whole numbers, each larger than the one before."""
-
-    def check(self, name: str, value: object) -> tuple[int, ...]:
-        """The value as a tuple."""
-        if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-            raise ShoalError(f"{name} must be a list of lengths such as 1, 3, 5, not {value!r}")
-        lengths = tuple(Whole(1).check(name, part) for part in value)
-        if list(lengths) != sorted(set(lengths)):
-            raise ShoalError(f"{name} must rise, such as 1, 3, 5, not {value!r}")
-        return lengths
-
-
-@dataclass(frozen=True)
-class TaxonomyRule:
-    """A taxonomy: a file, or a tree as a dictionary."""
-
-    def check(self, name: str, value: object) -> object:
-        """The taxonomy, read."""
-        from shoal.attributes import Taxonomy, read_taxonomy
-
-        if isinstance(value, Taxonomy):
-            return value
-        if isinstance(value, Mapping) and set(value) == {"nodes", "parents", "lengths"}:
-            return Taxonomy.from_dict(dict(value))
-        return read_taxonomy(value)
-
-
-@dataclass(frozen=True)
-class Places:
-    """Pairs of columns: a latitude and a longitude."""
-
-    def check(self, name: str, value: object) -> tuple[tuple[str, str], ...]:
-        """The value as a tuple of pairs."""
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            raise ShoalError(f"{name} are given as pairs of columns, latitude and longitude, not as {value!r}")
-        if len(value) == 2 and all(isinstance(part, str) for part in value):
-            value = [value]
-        for pair in value:
-            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
-                raise ShoalError(f"a place is given as two columns, latitude and longitude, not as {pair!r}")
-        return tuple((str(pair[0]), str(pair[1])) for pair in value)
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text that is not empty."""
-
-    def check(self, name: str, value: object) -> str:
-        """The value."""
-        if not isinstance(value, str) or not value:
-            raise ShoalError(f"{name} must be a text, not {value!r}")
-        return value
-
-
-@dataclass(frozen=True)
-class Option:
-    """What is to be known of a setting wherever it appears."""
-
-    rule: Rule
-    help: str
-    """For the command line."""
-    flag: str
-    metavar: str = ""
-    """Empty for a flag that stands alone."""
-    read: Callable[[Sequence[str]], Any] = lambda texts: texts[-1]
-    """The value from the texts after the flag, as often as it was given."""
-    label: str = ""
-    """What a report calls it; empty where it does not show it."""
-    show: Callable[[Any], str] = str
-    packed: Callable[[Any], Any] = lambda value: value
-    """As a manifest holds it,"""
-    unpacked: Callable[[Any], Any] = lambda value: value
-    """and back."""
-    before: str = ""
-    """What older versions call it."""
-    required: bool = False
-    """Whether a manifest without it is none; those of older versions lack what came later."""
-    older: Any = None
-    """What those that lack it were made with, where that is not the default."""
-    secret: bool = False
-    """Whether it is to be shown nowhere."""
-
-
-def option(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any:  # noqa: A002
-    """A field of `Settings` that users can set."""
-    made = Option(rule, help, flag, **more)
-    if isinstance(default, dict):
-        return field(default_factory=dict, metadata={"option": made})
-    return field(default=default, metadata={"option": made}, repr=not made.secret)
-
-
-def pairs(given: Sequence[str], what: str, example: str) -> dict[str, str]:
-    """Names and values from options such as age=2, each name once."""
-    found: dict[str, str] = {}
-    for item in given:
-        name, sign, value = item.rpartition("=")
-        if not sign or not name:
-            article = "an" if what[:1] in "aeiou" else "a"
-            raise ShoalError(f"{article} {what} is given as {example}, not {item!r}")
-        if name in found:
-            raise ShoalError(f"two {what}s for {name!r}; give one")
-        found[name] = value
-    return found
-
-
-def weights_read(given: Sequence[str]) -> dict[str, float]:
-    """Attribute weights from options such as age=2."""
-    weights = {}
-    for name, value in pairs(given, "weight", "column=number, such as age=2").items():
-        try:
-            weights[name] = float(value)
-        except ValueError:
-            raise ShoalError(f"the weight of {name!r} must be a number, not {value!r}") from None
-    return weights
-
-
-def digits_read(given: Sequence[str]) -> dict[str, int] | int | None:
-    """Digits from options such as 2, for all columns, or age=0, for one."""
-    example = "a number for all columns or column=number for one, such as income=-2"
-    found: dict[str, int] = {}
-    for item in given:
-        name, _, value = item.rpartition("=")
-        if name in found or (found and "" in (name, *found)):
-            raise ShoalError(f"two digits for the same column ({item!r}); give {example}, each column once")
-        try:
-            found[name] = int(value)
-        except ValueError:
-            raise ShoalError(f"digits are given as {example}, not {item!r}") from None
-    return found.get("", found or None)
-
-
-def one_or_several(given: Sequence[str], what: str, example: str, at_first: bool = False) -> dict[str, str]:
-    """Values from options such as value, for all columns, or age=value, for one; those of all under no name.
-
-    The name ends at the last "=", or at the first one where values may hold it.
-    """
-    found: dict[str, str] = {}
-    for item in given:
-        name, sign, value = item.partition("=") if at_first else item.rpartition("=")
-        name, value = (name, value) if sign else (EVERY, item)
-        if name in found:
-            raise ShoalError(f"two {what} for {name or 'all columns'}; give one, such as {example}")
-        found[name] = value
-    return found
-
-
-def listed(text: str) -> list[str]:
-    """Values with commas between them; one that holds a comma stands in double quotes."""
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
-
-
-def lengths_read(given: Sequence[str]) -> dict[str, list[int]]:
-    """Lengths from options such as diagnosis=1,3,5."""
-    found = {}
-    for name, value in pairs(given, "prefix", "column=lengths, such as diagnosis=1,3,5").items():
-        try:
-            found[name] = [int(part) for part in listed(value)]
-        except ValueError:
-            raise ShoalError(f"the prefix lengths of {name!r} must be whole numbers, not {value!r}") from None
-    return found
-
-
-def shown_by_column(value: Mapping[str, Any]) -> str:
-    """Values by column, in one line."""
-    return ", ".join(f"{name}: {part}" if name else str(part) for name, part in value.items())
-
-
-def number_read(given: Sequence[str]) -> int:
-    """A whole number from its text."""
-    try:
-        return int(given[-1])
-    except ValueError:
-        raise ShoalError(f"a whole number is wanted, not {given[-1]!r}") from None
-
-
-def seed_read(given: Sequence[str]) -> int:
-    """A seed from its text."""
-    try:
-        return int(given[-1])
-    except ValueError:
-        raise ShoalError(f"the seed must be a whole number of at least 0, not {given[-1]!r}") from None
 
 
 def drawn_key() -> str:
@@ -412,32 +158,32 @@ class Settings:
 
     roles: "Roles"
     method: "Microaggregator"
-    scaling: Scaling = option(
+    scaling: Scaling = option_field(
         "zscore", OneOf(SCALINGS), "zscore, range, robust or none. [zscore]", "--scaling", metavar="NAME",
         label="scaling", required=True,
     )  # fmt: skip
-    attribute_weights: Mapping[str, float] = option(
+    attribute_weights: Mapping[str, float] = option_field(
         {}, AttributeWeights(), "How much a quasi-identifier counts; repeat for more.", "--attribute-weight",
         metavar="A=2", read=weights_read, label="attribute weights", before="weights", required=True,
         show=lambda weights: ", ".join(f"{name} × {weight:g}" for name, weight in weights.items()),
     )  # fmt: skip
-    aggregate: Aggregates = option(
+    aggregate: Aggregates = option_field(
         "mean", Either(OneOf(AGGREGATES)), "mean, median, mode, interval, set, share or ancestor. [mean]",
         "--aggregate", metavar="[A=]NAME", label="common value", required=True,
         read=lambda given: one_or_several(given, "common values", "sex=set"),
         show=lambda value: value if isinstance(value, str) else shown_by_column(value),
     )  # fmt: skip
-    kinds: Mapping[str, str] = option(
+    kinds: Mapping[str, str] = option_field(
         {}, ByColumn(Text(), "postcode='nominal'"), "The kind of a column; repeat for more. [detected]", "--kind",
         metavar="A=KIND", read=lambda given: pairs(given, "kind", "column=kind, such as postcode=nominal"),
         label="kinds", show=shown_by_column,
     )  # fmt: skip
-    gaps: Mapping[str, GapPolicy] = option(
+    gaps: Mapping[str, GapPolicy] = option_field(
         {}, ByColumn(OneOf(GAP_POLICIES), "age='drop'", for_all=True),
         "Missing values: error, drop, pattern, blank, value or impute. [error]", "--gaps", metavar="[A=]POLICY",
         read=lambda given: one_or_several(given, "policies", "age=impute"), label="gaps", show=shown_by_column,
     )  # fmt: skip
-    gap_values: Mapping[str, tuple[str, ...]] = option(
+    gap_values: Mapping[str, tuple[str, ...]] = option_field(
         {}, ByColumn(Texts(), "age=['-9']", for_all=True),
         "What means a missing value, beside empty cells; A ends at the first =. [NA, NaN, null, ?, . and such]",
         "--gap-values",
@@ -446,7 +192,7 @@ class Settings:
             name: listed(value) for name, value in one_or_several(given, "lists", "age=-9", at_first=True).items()
         },
     )  # fmt: skip
-    orders: Mapping[str, tuple[str, ...]] = option(
+    orders: Mapping[str, tuple[str, ...]] = option_field(
         {}, ByColumn(Order(), "pain=['none', 'mild', 'severe']"),
         "The order of an ordinal column, lowest first.", "--order", metavar="A=V,W", label="orders",
         show=shown_by_column,
@@ -455,40 +201,40 @@ class Settings:
             for name, value in pairs(given, "order", "column=values, such as pain=none,mild,severe").items()
         },
     )  # fmt: skip
-    taxonomies: Mapping[str, "Taxonomy"] = option(
+    taxonomies: Mapping[str, "Taxonomy"] = option_field(
         {}, ByColumn(TaxonomyRule(), "job='jobs.json'"), "The tree of codes: JSON, edges or ARX's CSV.",
         "--taxonomy", metavar="A=FILE", label="taxonomies", show=lambda value: ", ".join(value),
         read=lambda given: pairs(given, "taxonomy", "column=file, such as diagnosis=icd.json"),
         packed=lambda value: {name: tree.as_dict() for name, tree in value.items()},
     )  # fmt: skip
-    prefixes: Mapping[str, tuple[int, ...]] = option(
+    prefixes: Mapping[str, tuple[int, ...]] = option_field(
         {}, ByColumn(Lengths(), "diagnosis=[1, 3]"), "Codes whose beginnings of these lengths are groups.",
         "--prefix", metavar="A=1,3", read=lengths_read, label="prefixes", show=shown_by_column,
     )  # fmt: skip
-    places: tuple[tuple[str, str], ...] = option(
+    places: tuple[tuple[str, str], ...] = option_field(
         (), Places(), "Two columns that are a place; repeat for more. [detected]", "--place", metavar="LAT,LON",
         read=lambda given: [listed(pair) for pair in given], label="places",
         show=lambda value: "; ".join(", ".join(pair) for pair in value),
     )  # fmt: skip
-    coordinates: int = option(
+    coordinates: int = option_field(
         256, Whole(2), "Most coordinates of a column of categories; more are approximated. [256]", "--coordinates",
         metavar="N", read=number_read,
     )  # fmt: skip
-    exact: bool = option(
+    exact: bool = option_field(
         False, Flag(), "Release plain centroids, not rounded.", "--exact", label="rounding", required=True,
         show=lambda exact: "none: plain centroids" if exact else "",
     )  # fmt: skip
-    digits: int | Mapping[str, int] | None = option(
+    digits: int | Mapping[str, int] | None = option_field(
         None, Anything(), "Decimals of released numbers, -2 for hundreds. [by the spread in groups]",
         "--digits", metavar="[A=]N", read=digits_read, packed=lambda asked: {"asked": asked},
         unpacked=lambda kept: kept.get("asked"),
     )  # fmt: skip
-    random_state: int | None = option(
+    random_state: int | None = option_field(
         None, Seed(), "For methods that draw random numbers.", "--seed", metavar="N", read=seed_read, label="seed",
         required=True,
         show=lambda seed: "" if seed is None else str(seed),
     )  # fmt: skip
-    strict: bool = option(
+    strict: bool = option_field(
         False,
         Flag(),
         "Stop if columns without a role could identify people.",
@@ -496,11 +242,11 @@ class Settings:
         label="strict",
         show=lambda strict: "yes" if strict else "",
     )
-    keep_order: bool = option(
+    keep_order: bool = option_field(
         False, Flag(), "Write the rows in the order of the input, not in a random one.", "--keep-order",
         label="order of the rows", show=order_in_words, older=True,
     )  # fmt: skip
-    key: str | None = option(
+    key: str | None = option_field(
         None, Key(), "32 hexadecimal digits that the random order of the rows follows from. [drawn]", "--key",
         metavar="HEX", secret=True,
     )  # fmt: skip

@@ -1,0 +1,288 @@
+"""What options of a release are checked by, and how they are read from texts of the command line.
+
+`Settings` lists the options. Here is what any of them is made of: a rule that checks its value, a reader that
+makes the value from the texts after its flag, and `Option`, which keeps both with the words about it.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time, timedelta
+from typing import Any
+
+from shoal.errors import ShoalError
+from shoal.parameters import EVERY, Number, Rule, Whole
+
+HEAVIEST = 1e100
+"""The largest weight of an attribute: beyond, squared distances overflow."""
+
+
+@dataclass(frozen=True)
+class Anything:
+    """No rule of its own: what is wrong with the value is seen beside other settings or the table."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value."""
+        return value
+
+
+@dataclass(frozen=True)
+class AttributeWeights:
+    """Numbers of at least 0 by the names of columns."""
+
+    def check(self, name: str, value: object) -> dict[str, float]:
+        """The value, copied; whether the columns are quasi-identifiers is seen beside the roles."""
+        if not isinstance(value, Mapping):
+            called = type(value).__name__
+            raise ShoalError(f"{name} are given as a dictionary from column name to number, not as {called}")
+        rule = Number(0, HEAVIEST)
+        return {column: rule.check(f"the weight of {column!r}", weight) for column, weight in value.items()}
+
+
+def labelled(name: str, column: str) -> str:
+    """What an option of a column is called; that of all columns stands under no name."""
+    return name if column == EVERY else f"{name} of {column!r}"
+
+
+@dataclass(frozen=True)
+class ByColumn:
+    """A value for each of some columns, by their names; or one for all where that makes sense."""
+
+    each: Rule
+    example: str
+    for_all: bool = False
+
+    def check(self, name: str, value: object) -> object:
+        """The value, copied; what stands for all columns stands under no name."""
+        if isinstance(value, Mapping):
+            return {column: self.each.check(labelled(name, column), part) for column, part in value.items()}
+        if not self.for_all:
+            raise ShoalError(f"{name} are given by the names of columns, such as {self.example}, not as {value!r}")
+        return {EVERY: self.each.check(name, value)}
+
+
+@dataclass(frozen=True)
+class Either:
+    """One value for all columns, or some by their names."""
+
+    each: Rule
+
+    def check(self, name: str, value: object) -> object:
+        """The value, copied."""
+        if isinstance(value, Mapping):
+            found = {column: self.each.check(labelled(name, column), part) for column, part in value.items()}
+            return found if set(found) != {EVERY} else found[EVERY]
+        return self.each.check(name, value)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Several texts; numbers are taken as such."""
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """The value as a tuple."""
+        plain = str | int | float | date | time | timedelta
+        if isinstance(value, plain):
+            value = (value,)
+        if not isinstance(value, Sequence) or not all(isinstance(part, plain) for part in value):
+            raise ShoalError(f"{name} must be a list of values, not {value!r}")
+        return tuple(str(part) for part in value)
+
+
+@dataclass(frozen=True)
+class Order(Texts):
+    """Several texts, each once."""
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """The value as a tuple; spaces around a text do not matter."""
+        texts = super().check(name, value)
+        counts = Counter(text.strip() for text in texts)
+        if twice := [text for text, count in counts.items() if count > 1]:
+            raise ShoalError(f"{name} has {twice[0]!r} twice; a value has one place in an order, so name it once")
+        return texts
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Several whole numbers, each larger than the one before."""
+
+    def check(self, name: str, value: object) -> tuple[int, ...]:
+        """The value as a tuple."""
+        if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+            raise ShoalError(f"{name} must be a list of lengths such as 1, 3, 5, not {value!r}")
+        lengths = tuple(Whole(1).check(name, part) for part in value)
+        if list(lengths) != sorted(set(lengths)):
+            raise ShoalError(f"{name} must rise, such as 1, 3, 5, not {value!r}")
+        return lengths
+
+
+@dataclass(frozen=True)
+class TaxonomyRule:
+    """A taxonomy: a file, or a tree as a dictionary."""
+
+    def check(self, name: str, value: object) -> object:
+        """The taxonomy, read."""
+        from shoal.attributes import Taxonomy, read_taxonomy
+
+        if isinstance(value, Taxonomy):
+            return value
+        if isinstance(value, Mapping) and set(value) == {"nodes", "parents", "lengths"}:
+            return Taxonomy.from_dict(dict(value))
+        return read_taxonomy(value)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Pairs of columns: a latitude and a longitude."""
+
+    def check(self, name: str, value: object) -> tuple[tuple[str, str], ...]:
+        """The value as a tuple of pairs."""
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise ShoalError(f"{name} are given as pairs of columns, latitude and longitude, not as {value!r}")
+        if len(value) == 2 and all(isinstance(part, str) for part in value):
+            value = [value]
+        for pair in value:
+            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+                raise ShoalError(f"a place is given as two columns, latitude and longitude, not as {pair!r}")
+        return tuple((str(pair[0]), str(pair[1])) for pair in value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text that is not empty."""
+
+    def check(self, name: str, value: object) -> str:
+        """The value."""
+        if not isinstance(value, str) or not value:
+            raise ShoalError(f"{name} must be a text, not {value!r}")
+        return value
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is to be known of a setting wherever it appears."""
+
+    rule: Rule
+    help: str
+    """For the command line."""
+    flag: str
+    metavar: str = ""
+    """Empty for a flag that stands alone."""
+    read: Callable[[Sequence[str]], Any] = lambda texts: texts[-1]
+    """The value from the texts after the flag, as often as it was given."""
+    label: str = ""
+    """What a report calls it; empty where it does not show it."""
+    show: Callable[[Any], str] = str
+    packed: Callable[[Any], Any] = lambda value: value
+    """As a manifest holds it,"""
+    unpacked: Callable[[Any], Any] = lambda value: value
+    """and back."""
+    before: str = ""
+    """What older versions call it."""
+    required: bool = False
+    """Whether a manifest without it is none; those of older versions lack what came later."""
+    older: Any = None
+    """What those that lack it were made with, where that is not the default."""
+    secret: bool = False
+    """Whether it is to be shown nowhere."""
+
+
+def option_field(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any:  # noqa: A002
+    """A field of `Settings` that users can set."""
+    made = Option(rule, help, flag, **more)
+    if isinstance(default, dict):
+        return field(default_factory=dict, metadata={"option": made})
+    return field(default=default, metadata={"option": made}, repr=not made.secret)
+
+
+def pairs(given: Sequence[str], what: str, example: str) -> dict[str, str]:
+    """Names and values from options such as age=2, each name once."""
+    found: dict[str, str] = {}
+    for item in given:
+        name, sign, value = item.rpartition("=")
+        if not sign or not name:
+            article = "an" if what[:1] in "aeiou" else "a"
+            raise ShoalError(f"{article} {what} is given as {example}, not {item!r}")
+        if name in found:
+            raise ShoalError(f"two {what}s for {name!r}; give one")
+        found[name] = value
+    return found
+
+
+def weights_read(given: Sequence[str]) -> dict[str, float]:
+    """Attribute weights from options such as age=2."""
+    weights = {}
+    for name, value in pairs(given, "weight", "column=number, such as age=2").items():
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            raise ShoalError(f"the weight of {name!r} must be a number, not {value!r}") from None
+    return weights
+
+
+def digits_read(given: Sequence[str]) -> dict[str, int] | int | None:
+    """Digits from options such as 2, for all columns, or age=0, for one."""
+    example = "a number for all columns or column=number for one, such as income=-2"
+    found: dict[str, int] = {}
+    for item in given:
+        name, _, value = item.rpartition("=")
+        if name in found or (found and "" in (name, *found)):
+            raise ShoalError(f"two digits for the same column ({item!r}); give {example}, each column once")
+        try:
+            found[name] = int(value)
+        except ValueError:
+            raise ShoalError(f"digits are given as {example}, not {item!r}") from None
+    return found.get("", found or None)
+
+
+def one_or_several(given: Sequence[str], what: str, example: str, at_first: bool = False) -> dict[str, str]:
+    """Values from options such as value, for all columns, or age=value, for one; those of all under no name.
+
+    The name ends at the last "=", or at the first one where values may hold it.
+    """
+    found: dict[str, str] = {}
+    for item in given:
+        name, sign, value = item.partition("=") if at_first else item.rpartition("=")
+        name, value = (name, value) if sign else (EVERY, item)
+        if name in found:
+            raise ShoalError(f"two {what} for {name or 'all columns'}; give one, such as {example}")
+        found[name] = value
+    return found
+
+
+def listed(text: str) -> list[str]:
+    """Values with commas between them; one that holds a comma stands in double quotes."""
+    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]
+
+
+def lengths_read(given: Sequence[str]) -> dict[str, list[int]]:
+    """Lengths from options such as diagnosis=1,3,5."""
+    found = {}
+    for name, value in pairs(given, "prefix", "column=lengths, such as diagnosis=1,3,5").items():
+        try:
+            found[name] = [int(part) for part in listed(value)]
+        except ValueError:
+            raise ShoalError(f"the prefix lengths of {name!r} must be whole numbers, not {value!r}") from None
+    return found
+
+
+def shown_by_column(value: Mapping[str, Any]) -> str:
+    """Values by column, in one line."""
+    return ", ".join(f"{name}: {part}" if name else str(part) for name, part in value.items())
+
+
+def number_read(given: Sequence[str]) -> int:
+    """A whole number from its text."""
+    try:
+        return int(given[-1])
+    except ValueError:
+        raise ShoalError(f"a whole number is wanted, not {given[-1]!r}") from None
+
+
+def seed_read(given: Sequence[str]) -> int:
+    """A seed from its text."""
+    try:
+        return int(given[-1])
+    except ValueError:
+        raise ShoalError(f"the seed must be a whole number of at least 0, not {given[-1]!r}") from None
