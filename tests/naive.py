@@ -16,8 +16,27 @@ def squared_distance(a, b):
     return total
 
 
-def mean(records):
-    return [math.fsum(column) / len(records) for column in zip(*records, strict=True)]
+def mean(records, weights=None):
+    """The mean; with weights the weighted one, unless these are all 0."""
+    if weights is None or math.fsum(weights) == 0.0:
+        return [math.fsum(column) / len(records) for column in zip(*records, strict=True)]
+    total = math.fsum(weights)
+    columns = zip(*records, strict=True)
+    return [math.fsum(w * x for w, x in zip(weights, column, strict=True)) / total for column in columns]
+
+
+def mean_of(X, members, weights=None):
+    """The mean of some records, of these weights."""
+    members = sorted(members)
+    return mean([X[i] for i in members], None if weights is None else [weights[i] for i in members])
+
+
+def below_one(weights):
+    """Weights divided by a power of two, so that the largest is below 1 and no product overflows."""
+    if weights is None:
+        return None
+    _, exponent = math.frexp(max(weights))
+    return [math.ldexp(float(weight), -exponent) for weight in weights]
 
 
 def farthest(X, free, point):
@@ -42,51 +61,51 @@ def group_around(X, free, seed, k):
     return group
 
 
-def join_nearest(X, groups, rest):
+def join_nearest(X, groups, rest, weights=None):
     """In file order each record joins the group with the nearest centroid, which moves at once."""
     for i in sorted(rest):
-        centroids = [mean([X[j] for j in group]) for group in groups]
+        centroids = [mean_of(X, group, weights) for group in groups]
         closest = min(range(len(groups)), key=lambda g: squared_distance(X[i], centroids[g]))
         groups[closest].append(i)
 
 
-def mdav(X, k, until=2):
+def mdav(X, k, until=2, weights=None):
     """Algorithm A of Rebollo-Monedero et al. (2019); with until=3 the MDAV-generic of 2005."""
-    X = plain(X)
+    X, weights = plain(X), below_one(weights)
     free = set(range(len(X)))
     groups = []
     while len(free) >= until * k:
-        p = farthest(X, free, mean([X[i] for i in sorted(free)]))
+        p = farthest(X, free, mean_of(X, free, weights))
         groups.append(group_around(X, free, p, k))
         q = farthest(X, free, X[p])
         groups.append(group_around(X, free, q, k))
     if len(free) >= 2 * k:
-        p = farthest(X, free, mean([X[i] for i in sorted(free)]))
+        p = farthest(X, free, mean_of(X, free, weights))
         groups.append(group_around(X, free, p, k))
     if len(free) >= k:
         groups.append(sorted(free))
     else:
-        join_nearest(X, groups, free)
+        join_nearest(X, groups, free, weights)
     return groups
 
 
-def cbfs(X, k):
+def cbfs(X, k, weights=None):
     """Centroid-based fixed-size microaggregation: Mortazavi et al. (2013), footnote 1."""
-    X = plain(X)
+    X, weights = plain(X), below_one(weights)
     free = set(range(len(X)))
     groups = []
     while len(free) >= k:
-        r = farthest(X, free, mean([X[i] for i in sorted(free)]))
+        r = farthest(X, free, mean_of(X, free, weights))
         groups.append(group_around(X, free, r, k))
-    join_nearest(X, groups, free)
+    join_nearest(X, groups, free, weights)
     return groups
 
 
-def vmdav(X, k, gamma):
+def vmdav(X, k, gamma, weights=None):
     """Variable-size MDAV (Solanas and Martinez-Balleste 2006), with squared distances."""
-    X = plain(X)
+    X, weights = plain(X), below_one(weights)
     free = set(range(len(X)))
-    centroid = mean(X)
+    centroid = mean_of(X, free, weights)
     groups = []
     while len(free) >= k:
         group = group_around(X, free, farthest(X, free, centroid), k)
@@ -98,7 +117,7 @@ def vmdav(X, k, gamma):
             group.append(e)
             free.remove(e)
         groups.append(group)
-    join_nearest(X, groups, free)
+    join_nearest(X, groups, free, weights)
     return groups
 
 
@@ -140,12 +159,12 @@ def dissolve(X, groups):
     return [groups[g] for g in sorted(groups)]
 
 
-def group_sse(X, group):
+def group_sse(X, group, weights=None):
     """Summed in the order of the records."""
-    centroid = mean([X[i] for i in group])
+    centroid = mean_of(X, group, weights)
     total = 0.0
     for i in group:
-        total += squared_distance(X[i], centroid)
+        total += squared_distance(X[i], centroid) * (1.0 if weights is None else weights[i])
     return total
 
 
@@ -158,8 +177,8 @@ def labels_of(groups):
     return labels
 
 
-def sse(X, groups):
-    return sum(group_sse(X, sorted(group)) for group in groups)
+def sse(X, groups, weights=None):
+    return sum(group_sse(X, sorted(group), weights) for group in groups)
 
 
 def smallest_group(rows):
@@ -1576,3 +1595,158 @@ def mixed_distance(numbers, words, ranks, a, b):
         variance = math.fsum((value - mean) ** 2 for value in column) / len(column)
         total += (column[a] - column[b]) ** 2 / variance if variance else 0.0
     return total + sum(nominal_distance(column, column[a], column[b]) for column in words)
+
+
+def repeated(values, weights):
+    """Every value as many times as its weight says: what a whole weight means."""
+    return [value for value, weight in zip(values, weights, strict=True) for _ in range(weight)]
+
+
+def weighted_mean(values, weights):
+    """The exact mean of numbers, each of which counts by its weight."""
+    pairs = zip(values, weights, strict=True)
+    return sum((Fraction(value) * weight for value, weight in pairs), Fraction(0)) / sum(weights)
+
+
+def weighted_middles(values, weights):
+    """The values at which the weight so far first reaches half of the whole weight, and first exceeds it."""
+    found, so_far = {}, 0
+    for value, weight in sorted(zip(values, weights, strict=True)):
+        so_far += weight
+        if weight and 2 * so_far >= sum(weights):
+            found.setdefault("lower", value)
+        if weight and 2 * so_far > sum(weights):
+            found.setdefault("upper", value)
+    return found["lower"], found["upper"]
+
+
+def weighted_median(values, weights):
+    """Halfway between the lower and the upper weighted median."""
+    lower, upper = weighted_middles(values, weights)
+    return (Fraction(lower) + Fraction(upper)) / 2
+
+
+def weighted_middle(values, weights, aggregate):
+    """The weighted mean or median, not rounded."""
+    return (weighted_mean if aggregate == "mean" else weighted_median)(values, weights)
+
+
+def weights_of(values, weights):
+    """The whole weight of each different value."""
+    return {
+        one: sum(weight for value, weight in zip(values, weights, strict=True) if value == one)
+        for one in set(values)
+    }
+
+
+def weighted_mode(values, weights, rank=lambda value: value):
+    """The value with the largest whole weight; of several the first by its rank."""
+    whole = weights_of(values, weights)
+    return min(whole, key=lambda value: (-whole[value], rank(value)))
+
+
+def weighted_shares(values, weights, rank=None):
+    """Every value that has a weight with its share in whole percents."""
+    whole = {value: weight for value, weight in weights_of(values, weights).items() if weight}
+    different = sorted(whole, key=rank)
+    percents = whole_percents([whole[value] for value in different])
+    return {value: Fraction(percent, 100) for value, percent in zip(different, percents, strict=True)}
+
+
+def weighted_direction(vectors, weights):
+    """The mean of vectors, each of which counts by its weight; every coordinate is rounded once."""
+    return [float(weighted_mean(column, weights)) for column in zip(*vectors, strict=True)]
+
+
+def weighted_mean_time(times, weights):
+    """The time of day in the middle; None where there is none."""
+    angles = [2 * math.pi * time / NANOSECONDS_OF_A_DAY for time in times]
+    x, y = weighted_direction([(math.cos(angle), math.sin(angle)) for angle in angles], weights)
+    if math.hypot(x, y) < 1e-9:
+        return None
+    return math.atan2(y, x) / (2 * math.pi) * NANOSECONDS_OF_A_DAY % NANOSECONDS_OF_A_DAY
+
+
+def weighted_median_time(times, weights):
+    """The member that counts with the least weighted sum of arcs to the others, the earliest of several."""
+    pairs = [(time, weight) for time, weight in zip(times, weights, strict=True) if weight]
+    return min(pairs, key=lambda one: (sum(weight * arc(one[0], time) for time, weight in pairs), one[0]))[0]
+
+
+def weighted_mean_place(places, weights):
+    """The place below the weighted sum of the unit vectors; None where they cancel out."""
+    x, y, z = weighted_direction([on_sphere(place) for place in places], weights)
+    if math.sqrt(x * x + y * y + z * z) < 1e-6:
+        return None
+    return math.degrees(math.atan2(z, math.sqrt(x * x + y * y))), math.degrees(math.atan2(y, x))
+
+
+def weighted_chords(place, places, weights):
+    """The squared chords from a place to others, weighted, as a share of the whole weight."""
+    chords = [Fraction(chord(place, other) ** 2) for other in places]
+    return float(weighted_mean(chords, weights))
+
+
+def weighted_node(parents, lengths, records, weights):
+    """Of all nodes the one with the least weighted sum of path lengths, the highest of several."""
+    best = []
+    for node in range(len(parents)):
+        paths = [Fraction(path_length(parents, lengths, node, record)) for record in records]
+        best.append((round(float(weighted_mean(paths, weights)), 9), len(way_up(parents, node)), node))
+    return min(best)[2]
+
+
+def weighted_loss(points, released, weights):
+    """Squared distances from points to what they are released as, each of which counts by its weight."""
+    pairs = zip(points, released, weights, strict=True)
+    return math.fsum(squared_distance(point, other) * float(weight) for point, other, weight in pairs)
+
+
+# Units: records that stay together.
+
+
+def unit_labels(X, units, weights, strata, k):
+    """The groups of MDAV when each unit is the mean of its records, with the weight of all of them."""
+    X, n = plain(X), max(units) + 1
+    own = [[i for i in range(len(X)) if units[i] == unit] for unit in range(n)]
+    each = [1.0] * len(X) if weights is None else list(weights)
+    points = [mean([X[i] for i in rows], [each[i] for i in rows]) for rows in own]
+    totals = [math.fsum(each[i] for i in rows) for rows in own]
+    parts = [0] * n if strata is None else [strata[rows[0]] for rows in own]
+    group_of, groups = {}, 0
+    for part in sorted(set(parts)):
+        members = [unit for unit in range(n) if parts[unit] == part]
+        heavy = [totals[unit] for unit in members]
+        for group in mdav([points[unit] for unit in members], k, weights=heavy if any(heavy) else None):
+            group_of |= {members[place]: groups for place in group}
+            groups += 1
+    return [group_of[unit] for unit in units]
+
+
+def levels(values, groups, persons, k):
+    """The level of each row on a line: as many levels in a group of persons as k of them have rows at least."""
+    along = list(values)
+    labels, before = [None] * len(values), 0
+    for group in sorted(set(groups)):
+        own = {
+            person: sorted((i for i in range(len(values)) if persons[i] == person), key=lambda i: (along[i], i))
+            for person in sorted({persons[i] for i in range(len(values)) if groups[i] == group})
+        }
+        count = sorted(map(len, own.values()), reverse=True)[k - 1]
+        means = [[] for _ in range(count)]
+        for rows in own.values():
+            if len(rows) >= count:
+                parts = [
+                    [i for place, i in enumerate(rows) if place * count // len(rows) == n] for n in range(count)
+                ]
+                for level, part in enumerate(parts):
+                    means[level].append(sum(along[i] for i in part) / len(part))
+                    for i in part:
+                        labels[i] = before + level
+        centres = [sum(each) / len(each) for each in means]
+        borders = [(low + high) / 2 for low, high in itertools.pairwise(centres)]
+        for rows in own.values():
+            for i in rows if len(rows) < count else ():
+                labels[i] = before + sum(border < along[i] for border in borders)
+        before += count
+    return labels

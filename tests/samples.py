@@ -25,6 +25,24 @@ def points(draw, most=40, widest=5):
     return X, draw(st.integers(1, n))
 
 
+WEIGHTS = {
+    "random": st.floats(0.1, 100.0),
+    "whole": st.integers(0, 4).map(float),
+    "mostly zero": st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0]),
+    "huge": st.sampled_from([1e-12, 1.0, 3.0, 1e12, 1e15]),
+}
+
+
+@st.composite
+def weighted_points(draw, most=40, widest=5):
+    """Points, k, and weights of one kind that are not all 0."""
+    X, k = draw(points(most, widest))
+    weights = draw(npst.arrays(float, len(X), elements=WEIGHTS[draw(st.sampled_from(sorted(WEIGHTS)))]))
+    if not weights.any():
+        weights[draw(st.integers(0, len(X) - 1))] = 2.0
+    return X, k, weights
+
+
 COLUMNS = {
     "whole": st.integers(-5, 5),
     "year": st.integers(1900, 2020),
@@ -44,6 +62,27 @@ def tables(draw, kinds=tuple(sorted(COLUMNS)), most=25):
     chosen = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4, unique=True))
     columns = {kind: draw(st.lists(COLUMNS[kind], min_size=n, max_size=n)) for kind in chosen}
     return columns, draw(st.integers(1, n))
+
+
+WEIGHTS = {
+    "few": st.integers(0, 4),
+    "mostly none": st.sampled_from([0, 0, 0, 1]),
+    "samples": st.integers(0, 10**6),
+    "long": st.integers(0, 2**62),
+    "huge": st.integers(0, 2**90),
+    "far apart": st.sampled_from([0, 1, 3, 2**26, 2**52 - 1, 2**52 + 1, 10**40]),
+}
+
+
+@st.composite
+def weights(draw, labels, sorts=tuple(sorted(WEIGHTS))):
+    """Whole weights of records, of one sort; every group has a weight above 0."""
+    found = draw(st.lists(WEIGHTS[draw(st.sampled_from(sorts))], min_size=len(labels), max_size=len(labels)))
+    for label in set(labels):
+        own = [i for i, other in enumerate(labels) if other == label]
+        if not any(found[i] for i in own):
+            found[own[0]] = 1
+    return found
 
 
 def small_table(seed):

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+import naive
 from shoal import MDAV, ShoalError
-from shoal.grouping import grouped
+from shoal.catalogue import METHODS, method_of
+from shoal.grouping import Units, grouped
 
 
 class Different:
@@ -76,8 +79,8 @@ def test_what_cannot_be_honoured_is_an_error():
     X = np.arange(8.0)[:, None]
     with pytest.raises(ShoalError, match="stratum 1 has 2 records, fewer than k=3"):
         grouped(MDAV(k=3), X, strata=np.array([0] * 6 + [1] * 2))
-    with pytest.raises(ShoalError, match="leave record_weights out"):
-        grouped(MDAV(k=3), X, record_weights=np.ones(8))
+    with pytest.raises(ShoalError, match="every group must have 9 persons in 2 households"):
+        grouped(MDAV(k=9), X, units=Units(np.arange(8) // 2, np.array([2, 2, 2, 2]), 2))
 
 
 def test_strata_may_have_any_numbers_and_errors_name_them():
@@ -129,3 +132,74 @@ def test_an_interruption_in_any_stratum_is_noted():
     model = Interrupted(k=2)
     grouped(model, np.arange(9.0)[:, None], strata=np.array([0] * 4 + [1] * 5))
     assert model.interrupted_
+
+
+def same_groups(labels, others):
+    pairs = set(zip(labels.tolist(), others.tolist(), strict=True))
+    return len(pairs) == len(set(labels.tolist())) == len(set(others.tolist()))
+
+
+@st.composite
+def tables_of_units(draw):
+    """Points with the units, strata, weights and persons of their records."""
+    n_units = draw(st.integers(6, 25))
+    sizes = draw(st.lists(st.integers(1, 5), min_size=n_units, max_size=n_units))
+    of = np.repeat(np.arange(n_units), sizes)
+    X = draw(arrays(np.int8, (len(of), 2))).astype(float)
+    borders = draw(st.booleans())
+    strata = (np.arange(n_units) >= n_units // 2).astype(np.int64)[of] if borders else None
+    weights = draw(st.none() | arrays(np.int16, len(of), elements=st.integers(0, 50)))
+    if weights is not None:
+        weights = weights.astype(float) + (weights.max() == 0)
+    return X, of, strata, weights, np.array(sizes)
+
+
+@settings(max_examples=150)
+@given(tables_of_units(), st.integers(1, 3))
+def test_units_stay_together_and_groups_count_them(sample, k):
+    X, of, strata, weights, _ = sample
+    found = grouped(MDAV(k=k), X, units=Units(of), strata=strata, record_weights=weights)
+    for unit in np.unique(of):
+        assert len(set(found.labels[of == unit])) == 1
+    for group in range(found.n_groups):
+        own = found.labels == group
+        assert len(set(of[own])) >= k
+        assert strata is None or len(set(strata[own])) == 1
+    expected = naive.unit_labels(X, of, weights, strata, k)
+    assert same_groups(found.labels, np.array(expected))
+
+
+@settings(max_examples=100)
+@given(tables_of_units(), st.integers(1, 6))
+def test_households_have_enough_persons_and_are_two_at_least(sample, k):
+    X, of, strata, weights, sizes = sample
+    found = grouped(MDAV(k=k), X, units=Units(of, sizes, 2), strata=strata, record_weights=weights)
+    for unit in np.unique(of):
+        assert len(set(found.labels[of == unit])) == 1
+    for group in range(found.n_groups):
+        own = found.labels == group
+        assert own.sum() >= k
+        assert len(set(of[own])) >= 2
+        assert strata is None or len(set(strata[own])) == 1
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_groups_units_with_weights_within_strata(name):
+    rng = np.random.default_rng(4)
+    of = np.repeat(np.arange(40), rng.integers(1, 4, 40))
+    X, strata = rng.normal(size=(len(of), 1 if name == "univariate-optimal" else 2)), (np.arange(40) % 2)[of]
+    model = method_of(name, 3)
+    found = grouped(model, X, units=Units(of), strata=strata, record_weights=rng.uniform(0.5, 9, len(of)))
+    for group in range(found.n_groups):
+        own = found.labels == group
+        assert len(set(of[own])) >= 3
+        assert len(set(strata[own])) == 1
+    assert all(len(set(found.labels[of == unit])) == 1 for unit in range(40))
+
+
+def test_weights_of_records_move_groups_where_they_should():
+    X = np.array([0.0, 2, 4, 6, 8, 10, 11])[:, None]
+    plain = grouped(MDAV(k=3), X)
+    weighed = grouped(MDAV(k=3), X, record_weights=np.array([1.0] * 6 + [50]))  # draws its centroid away from 6
+    assert same_groups(plain.labels, np.array([0, 0, 0, 1, 1, 1, 1]))
+    assert same_groups(weighed.labels, np.array([0, 0, 0, 0, 1, 1, 1]))

@@ -10,6 +10,7 @@ import pytest
 import shoal
 from shoal import IMHM, MDAV, MuApprox
 from shoal.datasets import clinic
+from shoal.design import Design
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.measures import Untouched
 from shoal.pipeline import left_by
@@ -254,5 +255,5 @@ def test_a_long_table_is_looked_at_some_records_at_a_time(monkeypatch):
         return Untouched()
 
     monkeypatch.setattr("shoal.pipeline.given_away", watched)
-    left_by(Table.of(pa.table({"x": range(70_000), "y": range(70_000)}), Roles.of("x")), 3)
+    left_by(Table.of(pa.table({"x": range(70_000), "y": range(70_000)}), Roles.of("x")), Design(), 3)
     assert sizes == [65_536, 70_000 - 65_536]

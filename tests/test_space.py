@@ -85,7 +85,7 @@ def test_points_are_finite_and_every_group_gets_one_value(sample):
     assert np.isfinite(space.points).all()
     partition = Partition(space.points, np.arange(n) % max(1, n // k), k)
     for exact in (False, True):
-        for name, values in space.common_values(partition, exact=exact).items():
+        for name, values in space.common_values(space.cells(partition.labels), exact=exact).items():
             assert len(values.native()) == len(values.text()) == len(values.raw) == partition.n_groups
             if name in space.constant and not exact:
                 assert set(values.native()) == set(columns[name])
@@ -101,3 +101,20 @@ def test_every_quasi_identifier_that_cannot_be_one_is_named_with_its_reason():
         "missing value (--gap-values b=...), or say --kind b=nominal if these are categories; "
         "also quasi-identifier 'd' holds infinity (row 1); take those records out or cap the values"
     )
+
+
+def test_weights_count_in_the_common_values_of_every_quasi_identifier():
+    space = Space.of(table_of({"a": [0, 10, 0, 10], "s": ["x", "y", "x", "y"]}))
+    partition = Partition(space.points, [0, 0, 1, 1], 2)
+    common = space.common_values(space.cells(partition.labels), weights=np.array([1, 3, 4, 1]))
+    assert common["a"].text() == ["8", "2"]
+    assert common["s"].text() == ["y", "x"]
+    assert space.common_values(space.cells(partition.labels))["a"].text() == ["5", "5"]
+
+
+def test_records_of_a_group_without_any_weight_count_once_each():
+    space = Space.of(table_of({"a": [0, 10, 0, 10]}))
+    partition = Partition(space.points, [0, 0, 1, 1], 2)
+    given_weights = np.array([0, 0, 1, 0])
+    assert space.common_values(space.cells(partition.labels), weights=given_weights)["a"].text() == ["5", "0"]
+    assert given_weights.tolist() == [0, 0, 1, 0]

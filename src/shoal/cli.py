@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
-from shoal.option_rules import pairs
+from shoal.option_rules import combinations_read, pairs
 from shoal.options import DIALECT, SETTINGS, split, takes
 from shoal.parameters import Maybe, Number, Whole
 from shoal.progress import progress_bar
@@ -30,6 +30,7 @@ from shoal.terminal import (
 if TYPE_CHECKING:
     from shoal.recipe import Recipe
     from shoal.settings import Settings
+    from shoal.verification import Verification
 
 app = typer.Typer(
     name="shoal",
@@ -52,6 +53,13 @@ Anonymity = Annotated[str | None, typer.Option("-k", metavar="K", help="Least nu
 Memory = Annotated[
     str | None,
     typer.Option(metavar="SIZE", help="Most memory to use, such as 1GB; larger tables are streamed. [4GB]"),
+]
+Person = Annotated[
+    str | None, typer.Option(metavar="A", help="The column that tells whose row it is; k counts persons.")
+]
+Also = Annotated[
+    list[str],
+    typer.Option(metavar="k=N:A,B", help="Count some of the columns alone, for a larger k; repeat for more."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
@@ -264,6 +272,8 @@ def verify(
     as_json: AsJson = False,
     quiet: Quiet = False,
     memory: Memory = None,
+    person: Person = None,
+    also: Also = [],  # noqa: B006
     dialect: Any = None,  # one option for each thing that can be said of a CSV file
 ) -> None:
     """Count how many records share their quasi-identifiers; exit status 1 if fewer than K.
@@ -273,8 +283,11 @@ def verify(
     from shoal.verification import verify as run
 
     asked = None if k is None else whole_k(k)
-    found = run(file, split(quasi_identifiers), memory=memory, **dialect)
+    larger = combinations_read(also)
+    found = run(file, split(quasi_identifiers), memory=memory, person=person, also=larger, **dialect)
     below = found.anonymity.records_below(asked) if asked else 0
+    holds = asked is None or found.k >= asked
+    missed = [each for each in found.combinations if each.k < each.asked]
     if as_json:
         said = {
             "records": found.n_records,
@@ -284,19 +297,40 @@ def verify(
             "below": below,
             "k_with_gaps_as_wildcards": found.wildcard_k,
             "wildcards_not_counted": found.not_counted,
+            "counts": found.whom,
+            "same_rows": found.links[0].k if found.links else None,
+            "also": [
+                {"columns": list(each.columns), "k": each.k, "asked": each.asked} for each in found.combinations
+            ],
         }
         print(json.dumps(said, indent=2))
     elif not quiet:
-        print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}")
-        if found.wildcard_k is not None:
-            print(f"With a missing value as a wildcard, at least {found.wildcard_k} records fit each record.")
-        if found.not_counted:
-            print(f"With a missing value as a wildcard, it was not counted: {found.not_counted}.")
-        if asked:
+        print_found(found)
+        if asked and person is not None:
+            no = f"No, some combinations are of {found.k} persons only, fewer than {asked}."
+            print(f"Yes, at least {asked} persons share each combination." if holds else no)
+        elif asked:
             no = f"No, the file is not {asked}-anonymous: {below} records are in smaller groups."
-            print(no if below else f"Yes, the file is {asked}-anonymous.")
-    if below:
+            print(f"Yes, the file is {asked}-anonymous." if holds else no)
+    if not holds or missed:
         raise typer.Exit(1)
+
+
+def print_found(found: "Verification") -> None:
+    """What was counted on a file, in sentences."""
+    whom = f" {found.whom}" if found.counts else ""
+    print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}{whom}")
+    if found.wildcard_k is not None:
+        print(f"With a missing value as a wildcard, at least {found.wildcard_k} records fit each record.")
+    if found.not_counted:
+        print(f"With a missing value as a wildcard, it was not counted: {found.not_counted}.")
+    for link in found.links:
+        print(f"Rows of a person are linked {link.where}: at least {link.k} {link.whom} have the same rows.")
+    for asked, columns, k in found.combinations:
+        verdict = "Yes" if k >= asked else "No"
+        print(
+            f"{verdict}, on {', '.join(columns)} alone the smallest group has {k} {found.whom}, asked for {asked}."
+        )
 
 
 @app.command()

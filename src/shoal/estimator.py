@@ -4,6 +4,8 @@ A method is a subclass with `_parameters` and `_group(X, progress) -> labels`. I
 given; scaling belongs to `shoal.space` and to the user. To scikit-learn it is a transformer and not a
 clusterer: groups of k do not look for clusters, and a cluster of a thousand records is cut into many.
 
+A method that takes weights of records says `weighted = True` and has `_group_weighted` beside `_group`.
+
 A method registers itself: a subclass with a `name` stands in `METHODS` as soon as its module is loaded, and
 `shoal.methods` loads its own. Whatever lists methods goes through `METHODS`.
 """
@@ -20,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shoal.errors import ShoalError
 from shoal.parameters import Progress as Progress
 from shoal.parameters import Rule
-from shoal.partition import LARGEST, Partition
+from shoal.partition import LARGEST, Partition, checked_weights
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -40,10 +42,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     partition_ : the groups, as a `Partition`
     labels_ : the group of each record, numbered from 0 in the order of formation
-    centroids_ : the mean of each group
+    centroids_ : the mean of each group, the weighted one where records have weights
     sizes_ : the number of records of each group
     n_groups_ : the number of groups
-    sse_ : the sum of squared distances from the records to their centroids
+    sse_ : the sum of squared distances from the records to their centroids, times the weights where there are any
     information_loss_ : 100 * SSE / SST
     """
 
@@ -57,6 +59,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     idea: ClassVar[str]
     cost: ClassVar[str]
     reference: ClassVar[str]
+    weighted: ClassVar[bool] = False
+    """Whether the method takes weights of records; one around another method, where that one does."""
 
     k: int
 
@@ -81,16 +85,41 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Why the groups give no k-anonymity and what to do about it; empty if they do, as almost all do."""
         return ""
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether `fit` takes records of different weights."""
+        return self.weighted
+
+    @property
+    def _in_words(self) -> str:
+        """What an error calls the method."""
+        return type(self).__name__
+
     @abstractmethod
     def _group(self, X: Float, progress: Progress | None) -> Int:
         """The label of each record; X is finite, C-contiguous and has at least k rows."""
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        """The same for records of weights that differ; these are finite, not negative and not all 0."""
+        raise NotImplementedError(f"{type(self).__name__} takes weights and has no _group_weighted")
+
+    def _group_either(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+        """The label of each record, with weights where there are any."""
+        return self._group(X, progress) if weights is None else self._group_weighted(X, weights, progress)
 
     def check_parameters(self) -> None:
         """Raise an error if a parameter has a value that it cannot take."""
         for name, rule in self._parameters.items():
             rule.check(name, getattr(self, name))
 
-    def fit(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Group the records of X.
 
         Parameters
@@ -99,11 +128,16 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             One point per record, finite, not changed.
         y : ignored
             Here for scikit-learn's pipelines.
+        sample_weight : array of shape (n,), optional
+            How many people or rows each record stands for: finite, not negative, not all 0. The aim is then the
+            sum of squared errors times the weights, around weighted means. Every group still has at least k
+            records, whatever they weigh. Equal weights are the same as none.
         progress : callable, optional
             Called now and then with (records grouped so far, records in all).
         """
         points = self._checked(X)
-        self.partition_ = Partition(points, self._group(points, progress), self.k)
+        weights = self._checked_weights(sample_weight, points)
+        self.partition_ = Partition(points, self._group_either(points, weights, progress), self.k, weights)
         self.labels_ = self.partition_.labels
         self.centroids_ = self.partition_.centroids
         self.sizes_ = self.partition_.sizes
@@ -128,13 +162,41 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return points
 
-    def fit_predict(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Int:
-        """Group the records of X and return the label of each."""
-        return self.fit(X, progress=progress).labels_
+    def _checked_weights(self, sample_weight: ArrayLike | None, points: Float) -> Float | None:
+        """The weights to fit with; None where all are equal."""
+        if sample_weight is None:
+            return None
+        weights = checked_weights(sample_weight, points)
+        if not weights.any():
+            raise ShoalError("weights of records are all zero, so no record counts; leave the weights out")
+        if (weights == weights[0]).all():
+            return None
+        if not self.takes_weights:
+            able = ", ".join(sorted(name for name, kind in METHODS.items() if kind.weighted))
+            raise ShoalError(f"{self._in_words} takes no weights of records; methods that do: {able}")
+        return weights
 
-    def fit_transform(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Any:
+    def fit_predict(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Int:
+        """Group the records of X and return the label of each."""
+        return self.fit(X, sample_weight=sample_weight, progress=progress).labels_
+
+    def fit_transform(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
         """Group the records of X and replace each by its centroid."""
-        self.fit(X, progress=progress)
+        self.fit(X, sample_weight=sample_weight, progress=progress)
         return self.centroids_[self.labels_]
 
     def transform(self, X: ArrayLike) -> Any:

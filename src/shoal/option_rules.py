@@ -5,14 +5,16 @@ makes the value from the texts after its flag, and `Option`, which keeps both wi
 """
 
 import csv
+import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
+from numbers import Integral
 from typing import Any
 
 from shoal.errors import ShoalError
-from shoal.parameters import EVERY, Number, Rule, Whole
+from shoal.parameters import EVERY, Number, Rule, Whole, names_of
 
 HEAVIEST = 1e100
 """The largest weight of an attribute: beyond, squared distances overflow."""
@@ -160,6 +162,59 @@ class Text:
 
 
 @dataclass(frozen=True)
+class ColumnNames:
+    """Names of columns, or a single one."""
+
+    def check(self, name: str, value: object) -> tuple[str, ...]:
+        """The value as a tuple, each name once."""
+        if value is not None and (isinstance(value, Mapping) or not isinstance(value, str | Iterable)):
+            raise ShoalError(f"{name} must be the name of a column or a list of names, not {value!r}")
+        names = names_of(value)
+        if twice := [column for column, count in Counter(names).items() if count > 1]:
+            raise ShoalError(f"{name} lists {twice[0]!r} twice; list it once")
+        return names
+
+
+@dataclass(frozen=True)
+class FilePath:
+    """Where a file stands, or None."""
+
+    def check(self, name: str, value: object) -> str | None:
+        """The path as a text."""
+        if value is None:
+            return None
+        if not isinstance(value, str | os.PathLike) or not str(value):
+            raise ShoalError(f"{name} must be the path of a file, not {value!r}")
+        return str(value)
+
+
+Combination = tuple[int, tuple[str, ...]]
+"""A larger k, and the columns that it is asked for."""
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Pairs of a whole number and column names."""
+
+    def check(self, name: str, value: object) -> tuple[Combination, ...]:
+        """The value as a tuple of pairs."""
+        example = f"{name}=[(10, ['age', 'sex'])]"
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise ShoalError(f"{name} is given as pairs of k and columns, such as {example}, not as {value!r}")
+        if len(value) == 2 and isinstance(value[0], Integral):
+            value = [value]
+        found = []
+        for pair in value:
+            if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+                raise ShoalError(f"{name} is given as pairs of k and columns, such as {example}, not as {pair!r}")
+            columns = ColumnNames().check(f"the columns of {name}", pair[1])
+            if not columns:
+                raise ShoalError(f"{name} names no columns for k={pair[0]!r}; give some, such as {example}")
+            found.append((Whole(2).check(f"k in {name}", pair[0]), columns))
+        return tuple(found)
+
+
+@dataclass(frozen=True)
 class Option:
     """What is to be known of a setting wherever it appears."""
 
@@ -265,6 +320,22 @@ def lengths_read(given: Sequence[str]) -> dict[str, list[int]]:
         except ValueError:
             raise ShoalError(f"the prefix lengths of {name!r} must be whole numbers, not {value!r}") from None
     return found
+
+
+def combinations_read(given: Sequence[str]) -> list[tuple[int, list[str]]]:
+    """Larger k for some columns, from options such as k=10:age,sex."""
+    found = []
+    for item in given:
+        number, sign, columns = item.removeprefix("k=").partition(":")
+        if not sign or not number.strip().isdigit():
+            raise ShoalError(f"a larger k for some columns is given as k=10:age,sex, not {item!r}")
+        found.append((int(number), listed(columns)))
+    return found
+
+
+def names_read(given: Sequence[str]) -> list[str]:
+    """Names of columns with commas between them, from one option or more."""
+    return [name for item in given for name in listed(item)]
 
 
 def shown_by_column(value: Mapping[str, Any]) -> str:

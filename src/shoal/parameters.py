@@ -23,8 +23,20 @@ Scaling = Literal["zscore", "range", "robust", "none"]
 GapPolicy = Literal["error", "drop", "pattern", "blank", "value", "impute"]
 """What is done about missing values."""
 AGGREGATES: tuple[Aggregate, ...] = ("mean", "median", "mode", "interval", "set", "share", "ancestor")
+PersonRows = Literal["together", "apart"]
+"""Whether all rows of a person are in one group, or only what is constant for a person is the same in them."""
+HouseholdK = Literal["households", "persons"]
+"""What k counts where households are kept together."""
+SmallStrata = Literal["error", "drop"]
+"""What is done about strata of fewer than k."""
+ReleasedWeight = Literal["common", "keep", "round", "drop"]
+"""What becomes of the sampling weights in the release."""
 GAP_POLICIES: tuple[GapPolicy, ...] = ("error", "drop", "pattern", "blank", "value", "impute")
 SCALINGS: tuple[Scaling, ...] = ("zscore", "range", "robust", "none")
+PERSON_ROWS: tuple[PersonRows, ...] = ("together", "apart")
+HOUSEHOLD_K: tuple[HouseholdK, ...] = ("households", "persons")
+SMALL_STRATA: tuple[SmallStrata, ...] = ("error", "drop")
+RELEASED_WEIGHTS: tuple[ReleasedWeight, ...] = ("common", "keep", "round", "drop")
 
 Progress = Callable[[int, int], None]
 """Called now and then with (records grouped so far, records in all)."""

@@ -33,13 +33,17 @@ class Partition:
         The group of each record: whole numbers from 0 to the number of groups - 1, none left out.
     k : int
         The least number of records in a group.
+    weights : array of shape (n,), optional
+        What each record counts for in centroids and errors, finite and not negative. A group still needs k
+        records, whatever they weigh.
 
     Attributes
     ----------
     sizes : the number of records of each group
-    centroids : the mean of each group, from an exact sum rounded once
-    sse : the sum of squared distances from the records to their centroids
-    sst : the sum of squared distances from the records to the mean of all
+    centroids : the mean of each group, from an exact sum rounded once; weighted where there are weights, and plain
+        where those of a group are all 0
+    sse : the sum of squared distances from the records to their centroids, each times its weight
+    sst : the sum of squared distances from the records to the mean of all, likewise
     """
 
     labels: Int
@@ -49,9 +53,7 @@ class Partition:
     sse: float
     sst: float
 
-    def __init__(self, points: Float, labels: ArrayLike, k: int) -> None:
-        from shoal.kernels.sums.exact import group_means
-
+    def __init__(self, points: Float, labels: ArrayLike, k: int, weights: ArrayLike | None = None) -> None:
         checked = checked_labels(labels, len(points))
         sizes = np.bincount(checked)
         small = np.flatnonzero(sizes < k)
@@ -59,19 +61,18 @@ class Partition:
             raise ShoalError(
                 f"groups of fewer than k={k} records: {some(f'group {g} has {sizes[g]}' for g in small)}"
             )
-        order = np.argsort(checked, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(sizes)])
         points = np.ascontiguousarray(points, dtype=np.float64)
-        centroids = group_means(points, order, starts)
-        everything = group_means(points, order, np.array([0, len(order)]))
+        counted = None if weights is None else checked_weights(weights, points)
+        centroids, one = means_of(points, checked, counted), np.zeros_like(checked)
+        everything = means_of(points, one, counted)
         for array in (checked, sizes, centroids):
             array.flags.writeable = False
         object.__setattr__(self, "labels", checked)
         object.__setattr__(self, "k", k)
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "centroids", centroids)
-        object.__setattr__(self, "sse", squared_error(points, centroids, checked))
-        object.__setattr__(self, "sst", squared_error(points, everything, np.zeros_like(checked)))
+        object.__setattr__(self, "sse", squared_error(points, centroids, checked, counted))
+        object.__setattr__(self, "sst", squared_error(points, everything, one, counted))
 
     def __repr__(self) -> str:
         return (
@@ -120,26 +121,61 @@ def checked_labels(labels: ArrayLike, n: int) -> Int:
     return given.astype(np.int64)
 
 
-def squared_error(points: Float, centroids: Float, labels: Int) -> float:
-    """The sum of squared distances from the points to the centroids of their groups."""
+def checked_weights(weights: ArrayLike, points: Float) -> Float:
+    """The weights as float64, if there is one for each point, finite, not negative and not too large."""
+    try:
+        given = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShoalError(f"weights of records must be numbers: {error}") from None
+    if given.shape != (len(points),):
+        raise ShoalError(
+            f"weights of records have the shape {given.shape}, but there are {len(points)} records; "
+            "give one number for each"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(given) & (given >= 0.0)))
+    if len(wrong):
+        raise ShoalError(
+            f"weights of records must be finite and not negative; that of record {wrong[0]} is {given[wrong[0]]}"
+        )
+    if given.max() > 1.0 and given.max() > (LARGEST / max(float(np.abs(points).max()), 1.0)) ** 2:
+        raise ShoalError(
+            f"a weight of {given.max():g} is so large that the weighted errors overflow; divide all weights by it"
+        )
+    return given
+
+
+def below_one(weights: Float) -> Float:
+    """The weights divided by a power of two, so that the largest is below 1 and no product with one overflows."""
+    return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+
+
+def squared_error(points: Float, centroids: Float, labels: Int, weights: Float | None = None) -> float:
+    """The sum of squared distances from the points to the centroids of their groups, times their weights."""
     total = 0.0
     for start in range(0, len(points), _CHUNK):
         difference = points[start : start + _CHUNK] - centroids[labels[start : start + _CHUNK]]
-        total += float(np.einsum("ij,ij->", difference, difference))
+        if weights is None:
+            total += float(np.einsum("ij,ij->", difference, difference))
+        else:
+            errors = np.einsum("ij,ij->i", difference, difference)
+            total += float((errors * weights[start : start + _CHUNK]).sum())
     return total
 
 
-def means_of(points: Float, labels: Int) -> Float:
-    """The centroid of each group; labels as in a `Partition`."""
-    from shoal.kernels.sums.exact import group_means
+def means_of(points: Float, labels: Int, weights: Float | None = None) -> Float:
+    """The centroid of each group; labels and weights as in a `Partition`."""
+    from shoal.kernels.sums.exact import group_means, weighted_group_means
 
     starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
-    return group_means(points, np.argsort(labels, kind="stable"), starts)
+    order = np.argsort(labels, kind="stable")
+    if weights is None:
+        return group_means(points, order, starts)
+    return weighted_group_means(points, below_one(weights), order, starts)
 
 
-def sse_of(points: Float, labels: Int) -> float:
-    """The sum of squared distances to the centroids."""
-    return squared_error(points, means_of(points, labels), labels)
+def sse_of(points: Float, labels: Int, weights: Float | None = None) -> float:
+    """The sum of squared distances to the centroids, times the weights."""
+    return squared_error(points, means_of(points, labels, weights), labels, weights)
 
 
 def compact(labels: Int) -> Int:

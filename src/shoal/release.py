@@ -19,6 +19,7 @@ from shoal.attributes import CommonValues
 from shoal.bounds import LowerBound
 from shoal.cards import Card, named
 from shoal.certificate import Certificate, certify
+from shoal.design import Design
 from shoal.errors import ShoalError, some, warn
 from shoal.files import Dialect, Said, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
@@ -28,13 +29,16 @@ from shoal.files.target import write_texts
 from shoal.manifest import Manifest, output_of
 from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
 from shoal.measures.figures import wildcards
+from shoal.measures.survey import linkage
 from shoal.partition import Partition
-from shoal.privacy import k_anonymity
+from shoal.privacy.k_anonymity import groups_in
+from shoal.privacy.persons import sizes_of
+from shoal.released_columns import Placed
 from shoal.row_order import order_of
 from shoal.settings import Settings
-from shoal.space import Space
+from shoal.space import Cells, Space
 from shoal.table import Table, arrow_of, framed, texts
-from shoal.verification import Verification, verify_as
+from shoal.verification import Verification, Whose, verify_as
 
 Int = NDArray[np.int64]
 
@@ -60,13 +64,18 @@ class Release(Figured):
     utility, risk : those of them that say what it is still good for, and what it gives away, by their names
     settings : all that was asked for
     partition : the groups
+    cells : for each quasi-identifier the records that share its value: the groups, or more of them
+    design : whose the records are
     manifest : what was done, as a dictionary; `output` is None until the release is written
     """
 
     original: Table
     space: Space
     partition: Partition
+    cells: Cells
     common: Mapping[str, CommonValues]
+    placed: Mapping[str, Placed]
+    design: Design
     loss: InformationLoss
     settings: Settings
     figures: tuple[Figure, ...]
@@ -109,32 +118,40 @@ class Release(Figured):
 
     @cached_property
     def verified_k(self) -> int:
-        """The smallest group of the released table, counted on its values."""
-        names = self.original.roles.quasi_identifiers
-        return k_anonymity(arrow_of(framed(self._released()).select(*names)), names).k
+        """The smallest group of the released table, counted on its values; in persons where these are known."""
+        names = self._verified_names
+        groups = groups_in(arrow_of(framed(self._released()).select(*names)), names)
+        return int(sizes_of(groups, self.design.counted).min())
+
+    @property
+    def _verified_names(self) -> tuple[str, ...]:
+        """The columns that k is counted on: quasi-identifiers, strata and common weights."""
+        roles = self.original.roles
+        return (*roles.quasi_identifiers, *(each for each in roles.designed if each != self.settings.pseudonym))
 
     @property
     def shown_figures(self) -> tuple[Figure, ...]:
         """All figures, the k that was counted first: on the bytes, or on the table where nothing is written."""
         counted = {figure.name: figure for figure in self.figures}.get("verified_k")
-        first = counted or verified(self.verified_k, self.partition.k, "the released table")
+        first = counted or verified(self.verified_k, self.partition.k, "the released table", self.design.whom)
         return first, *(figure for figure in self.figures if figure.name != first.name)
 
     def _released(self) -> Any:
         """Made anew for each use: whoever changes `table` changes their copy."""
         frame, keep = self.original.frame, not self.settings.exact
         return self.original.replaced(
-            values.column(frame[name], self.labels, keep) for name, values in self.by_column.items()
+            values.column(frame[name], labels, keep) for name, (values, labels) in self.by_column.items()
         )
 
     @property
-    def by_column(self) -> dict[str, CommonValues]:
-        """The common values of each column: an attribute may stand for several."""
-        return {
-            column: self.common[attribute.name].of(column)
+    def by_column(self) -> dict[str, Placed]:
+        """The values of each column that changes, and which of them each record has."""
+        common = {
+            column: Placed(self.common[attribute.name].of(column), self.cells[attribute.name])
             for attribute in self.space.attributes
             for column in attribute.columns
         }
+        return common | dict(self.placed)
 
     def write(
         self,
@@ -157,12 +174,10 @@ class Release(Figured):
         refuse_same(pages, target)
         with together([*pages, manifest_path(target), target], overwrite) as (*drawn, described, temporary):
             dialect = self._write_to(temporary, target)
-            verification = self._verified(temporary, target, dialect)
+            verification = replace(self._verified(temporary, target, dialect), name=target.name)
             sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
             output = output_of(target, sha256, verification.anonymity, dialect)
-            figures = replaced(self.figures, verified(verification.k, self.partition.k, WRITTEN))
-            if verification.wildcard_k is not None:
-                figures = replaced(figures, wildcards(verification.wildcard_k))
+            figures = self._counted(verification)
             manifest = self.manifest | {"figures": by_name(figures), "output": output}
             whole = replace(self, figures=figures, manifest=manifest)
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
@@ -173,6 +188,18 @@ class Release(Figured):
         self._know(figures)
         self.manifest["output"] = output
         return verification
+
+    def _counted(self, verification: Verification) -> tuple[Figure, ...]:
+        """The figures with what was counted on the bytes."""
+        by = verification.counts[0].where if verification.counts else ""
+        k = verified(verification.k, self.partition.k, WRITTEN, verification.whom, by)
+        figures = replaced(self.figures, k)
+        if verification.links:
+            found, column = verification.links[0], self.settings.pseudonym or ""
+            figures = replaced(figures, linkage(found.k, self.partition.k, found.whom, column))
+        if verification.wildcard_k is not None:
+            figures = replaced(figures, wildcards(verification.wildcard_k))
+        return figures
 
     def _know(self, figures: tuple[Figure, ...]) -> None:
         """What was found out about the release after it was made."""
@@ -187,6 +214,11 @@ class Release(Figured):
         The longer it may take, the sharper; `progress` is called with the lower bound so far. What was proven last
         stands in the manifest, if it is written after that.
         """
+        if self.design.weights is not None:
+            raise ShoalError(
+                "a certificate speaks of records that count alike, and these have sampling weights; make a "
+                "release without sampling_weight to certify its groups"
+            )
         near = [each.name for each in self.space.attributes if each.said().get("distances") == "approximate"]
         if near:
             warn(
@@ -240,13 +272,26 @@ class Release(Figured):
         key = self.settings.key
         return None if key is None else order_of(key, np.arange(len(self.original)))
 
-    def _text(self, name: str, common: CommonValues | None, dialect: Dialect) -> Sequence[str]:
+    def _text(self, name: str, placed: Placed | None, dialect: Dialect) -> Sequence[str]:
         """A column as text: released values, or what stood in the file that came in."""
-        if common is None:
+        if placed is None:
             return column_text(self.original, name)
-        short = np.array(common.text(dialect.decimal), dtype=object)
-        released: list[str] = short[self.labels].tolist()
+        short = np.array(placed.values.text(dialect.decimal), dtype=object)
+        released: list[str] = short[placed.labels].tolist()
         return released
+
+    def _whose(self) -> list[Whose]:
+        """Who is counted on the bytes, where several rows may be of one: what k counts first."""
+        design, order, k = self.design, self._order(), self.partition.k
+        found: list[Whose] = []
+        for ids, whom in ((design.person, "persons"), (design.household, "households")):
+            if ids is not None:
+                here = ids.codes if order is None else ids.codes[order]
+                rows = ids.name if ids.name == self.settings.pseudonym else here
+                found.append(Whose(whom, rows, k if whom == design.whom else design.least_units))
+        if design.persons_counted and design.person is None:  # every row is a person
+            found.append(Whose("persons", np.arange(len(self.original)), k))
+        return sorted(found, key=lambda each: each.whom != design.whom)
 
     def _gap_texts(self) -> dict[str, tuple[str, ...] | None]:
         """What stands for a gap in each quasi-identifier, where that was said."""
@@ -255,21 +300,54 @@ class Release(Figured):
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        said, names = Said(**({} if dialect is None else dialect.said())), self.original.roles.quasi_identifiers
+        said = Said(**({} if dialect is None else dialect.said()))
         try:
-            verification = verify_as(format_of(target), written, names, said, gaps=self._gap_texts())
+            verification = verify_as(
+                format_of(target),
+                written,
+                self._verified_names,
+                said,
+                gaps=self._gap_texts(),
+                whose=self._whose(),
+                linked_by=self.settings.pseudonym,
+                also=self.settings.also,
+            )
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
-        refuse_small(verification.k, self.partition.k)
+        refuse_small(verification.k, self.partition.k, verification.whom)
+        refuse_few(verification, self.settings.accept_linkage)
         if verification.columns != self.original.kept or verification.n_records != len(self.original):
             raise other_records()
         return verification
 
 
-def refuse_small(found: int, k: int) -> None:
+def refuse_small(found: int, k: int, whom: str = "records") -> None:
     """A file whose smallest group is below k is never released."""
     if found < k:
-        raise ShoalError(f"the file as written is only {found}-anonymous, not {k}; it was not released")
+        counted = "" if whom == "records" else f" in {whom}"
+        raise ShoalError(f"the file as written is only {found}-anonymous{counted}, not {k}; it was not released")
+
+
+def refuse_few(verification: Verification, accept_linkage: bool) -> None:
+    """Neither is one that breaks another promise: on households, on some of the columns, on linked rows."""
+    for found in verification.counts:
+        if found.k < found.least:
+            raise ShoalError(
+                f"a group of the file as written has only {found.k} {found.whom}, not {found.least}; "
+                "it was not released"
+            )
+    for asked, columns, there in verification.combinations:
+        if there < asked:
+            raise ShoalError(
+                f"the file as written has k={there} on {', '.join(columns)}, not {asked}; it was not released"
+            )
+    for link in verification.links:
+        if link.k < link.least and not accept_linkage:
+            raise ShoalError(
+                f"pseudonyms link rows, and only {link.k} {link.whom} have the same rows, fewer than "
+                f"{link.least}, so a sequence of rows may single somebody out; it was not released; leave "
+                "out the pseudonym, or accept this (--accept-linkage)"
+            )
 
 
 def other_records() -> ShoalError:

@@ -4,6 +4,7 @@
 `Settings`. A new option is a field here, with its line in `Options`, and what uses it.
 """
 
+import os
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,11 @@ from shoal.option_rules import (
     Anything,
     AttributeWeights,
     ByColumn,
+    ColumnNames,
+    Combination,
+    Combinations,
     Either,
+    FilePath,
     Lengths,
     Option,
     Order,
@@ -23,9 +28,11 @@ from shoal.option_rules import (
     TaxonomyRule,
     Text,
     Texts,
+    combinations_read,
     digits_read,
     lengths_read,
     listed,
+    names_read,
     number_read,
     one_or_several,
     option_field,
@@ -38,15 +45,24 @@ from shoal.parameters import (
     AGGREGATES,
     EVERY,
     GAP_POLICIES,
+    HOUSEHOLD_K,
+    PERSON_ROWS,
+    RELEASED_WEIGHTS,
     SCALINGS,
+    SMALL_STRATA,
     Aggregates,
     Flag,
     GapPolicy,
+    HouseholdK,
     Key,
+    Maybe,
     Names,
     OneOf,
+    PersonRows,
+    ReleasedWeight,
     Scaling,
     Seed,
+    SmallStrata,
     Whole,
 )
 
@@ -57,7 +73,7 @@ if TYPE_CHECKING:  # the command line reads the options before anything heavy is
     from shoal.table import Roles
 
 
-_NOTHING = ("attribute_weights", "kinds", "gap_values", "orders", "taxonomies", "prefixes")
+_NOTHING = ("attribute_weights", "kinds", "gap_values", "orders", "taxonomies", "prefixes", "merge_strata", "also")
 """Options that may be None, which is the same as leaving them out."""
 
 _OF_ONE_COLUMN = ("orders", "taxonomies", "prefixes")
@@ -85,6 +101,19 @@ class Options(TypedDict, total=False):
     strict: bool
     keep_order: bool
     key: str | None
+    person: str | None
+    person_rows: PersonRows
+    household: str | None
+    household_k: HouseholdK
+    within: Names
+    merge_strata: Mapping[str, str] | None
+    small_strata: SmallStrata
+    sampling_weight: str | None
+    released_weight: ReleasedWeight
+    also: Sequence[tuple[int, Sequence[str]]]
+    pseudonym: str | None
+    pseudonym_key: "str | os.PathLike[str] | None"
+    accept_linkage: bool
 
 
 class FileOptions(Options, total=False):
@@ -98,6 +127,11 @@ class FileOptions(Options, total=False):
     header: bool | None
     names: Sequence[str] | None
     number_names: bool | None
+
+
+def shown_or_nothing(value: str | None) -> str:
+    """A value that may not be there, for people."""
+    return value or ""
 
 
 def drawn_key() -> str:
@@ -154,6 +188,34 @@ class Settings:
         order of the input could match records by their position.
     key : str
         The 32 hexadecimal digits that the random order follows from; drawn where none is given. Keep it secret.
+    person : column name
+        Who the rows are about, where a person may have several. k then counts persons. The column is dropped.
+    person_rows : {"together", "apart"}
+        All rows of a person are in one group; or they may be in several, and only the quasi-identifiers that are
+        constant for each person are the same in all of them.
+    household : column name
+        The household of each row. Households stay in one group, and k counts households. The column is dropped.
+    household_k : {"households", "persons"}
+        What k counts there; with "persons" every group has at least two households.
+    within : column names
+        Strata, such as regions: no group has records of two. They are released as they are, and k is counted on
+        the quasi-identifiers together with them.
+    merge_strata : mapping from stratum to stratum
+        Strata that become a part of another one; their records are released with its name.
+    small_strata : {"error", "drop"}
+        What is done about strata of fewer than k: an error, or their records are left out.
+    sampling_weight : column name
+        How many people of the population each record stands for. Common values and the loss are weighted.
+    released_weight : {"common", "keep", "round", "drop"}
+        The weight that a record leaves with: the mean of its group, its own, its own with two digits, or none.
+    also : pairs of k and column names
+        A larger k for some of the quasi-identifiers, such as (10, ["age", "sex"]).
+    pseudonym : column name
+        The person or household column, to be released as a keyed hash, so that rows of one person stay linked.
+    pseudonym_key : path
+        The file with the key of the pseudonyms; it is made where there is none. Keep it secret.
+    accept_linkage : bool
+        Release pseudonyms although fewer than k persons have the same rows.
     """
 
     roles: "Roles"
@@ -250,6 +312,60 @@ class Settings:
         None, Key(), "32 hexadecimal digits that the random order of the rows follows from. [drawn]", "--key",
         metavar="HEX", secret=True,
     )  # fmt: skip
+    person: str | None = option_field(
+        None, Maybe(Text()), "Who the rows are about; k counts persons, and the column is dropped.", "--person",
+        metavar="A", label="persons", show=shown_or_nothing,
+    )  # fmt: skip
+    person_rows: PersonRows = option_field(
+        "together", OneOf(PERSON_ROWS), "Rows of a person: together in a group, or apart. [together]",
+        "--person-rows", metavar="HOW",
+    )  # fmt: skip
+    household: str | None = option_field(
+        None, Maybe(Text()), "The household of each row; k counts households, and the column is dropped.",
+        "--household", metavar="A", label="households", show=shown_or_nothing,
+    )  # fmt: skip
+    household_k: HouseholdK = option_field(
+        "households", OneOf(HOUSEHOLD_K), "What k counts: households, or persons in two or more. [households]",
+        "--household-k", metavar="WHAT",
+    )  # fmt: skip
+    within: tuple[str, ...] = option_field(
+        (), ColumnNames(), "Strata, such as regions, whose border no group crosses.", "--within", metavar="A,B",
+        read=names_read, label="strata", show=", ".join,
+    )  # fmt: skip
+    merge_strata: Mapping[str, str] = option_field(
+        {}, ByColumn(Text(), "merge_strata={'Isle': 'Coast'}"), "Make a stratum a part of another one.",
+        "--merge-strata", metavar="A=B", label="merged strata", show=shown_by_column,
+        read=lambda given: pairs(given, "merged stratum", "stratum=stratum, such as Isle=Coast"),
+    )  # fmt: skip
+    small_strata: SmallStrata = option_field(
+        "error", OneOf(SMALL_STRATA), "Strata of fewer than K: error or drop. [error]", "--small-strata",
+        metavar="HOW", label="strata of fewer than k", show=lambda how: "dropped" if how == "drop" else "",
+    )  # fmt: skip
+    sampling_weight: str | None = option_field(
+        None, Maybe(Text()), "How many people each record stands for.", "--sampling-weight", metavar="A",
+        label="sampling weight", show=shown_or_nothing,
+    )  # fmt: skip
+    released_weight: ReleasedWeight = option_field(
+        "common", OneOf(RELEASED_WEIGHTS), "Weights that leave: common to a group, keep, round or drop. [common]",
+        "--released-weight", metavar="HOW",
+    )  # fmt: skip
+    also: tuple[Combination, ...] = option_field(
+        (), Combinations(), "A larger k for some quasi-identifiers; repeat for more.", "--also",
+        metavar="k=N:A,B", read=combinations_read, label="larger k",
+        show=lambda value: "; ".join(f"{k} on {', '.join(names)}" for k, names in value),
+    )  # fmt: skip
+    pseudonym: str | None = option_field(
+        None, Maybe(Text()), "Release the person or household column as a keyed hash.", "--pseudonym",
+        metavar="A", label="pseudonyms", show=shown_or_nothing,
+    )  # fmt: skip
+    pseudonym_key: str | None = option_field(
+        None, FilePath(), "The file with the key of pseudonyms; made where there is none.", "--pseudonym-key",
+        metavar="FILE",
+    )  # fmt: skip
+    accept_linkage: bool = option_field(
+        False, Flag(), "Release pseudonyms although fewer than K persons have the same rows.", "--accept-linkage",
+        label="linkage accepted", show=lambda accepted: "yes" if accepted else "",
+    )  # fmt: skip
 
     @classmethod
     def options(cls) -> dict[str, Option]:
@@ -285,6 +401,8 @@ class Settings:
         roles = Roles.of(quasi_identifiers, confidential, identifiers)
         made = cls(roles, model, **checked)
         made.check_columns()
+        made.check_design()
+        made = replace(made, roles=roles.with_design(made.dropped, made.designed))
         if made.keep_order and made.key is not None:
             raise ShoalError("keep_order and key contradict each other: a key gives a random order; leave one out")
         return replace(made, digits=checked_digits(made.digits, roles.quasi_identifiers, made.exact))
@@ -357,6 +475,72 @@ class Settings:
                 )
         if attributes and not any(next(iter(self.said_of(each, "attribute_weights")), 1) for each in attributes):
             raise ShoalError("all weights are 0; give at least one quasi-identifier a positive weight")
+
+    def check_design(self) -> None:
+        """What is said of persons, households, strata, weights and pseudonyms belongs together."""
+        needs = {
+            "person_rows": "person", "household_k": "household", "merge_strata": "within",
+            "small_strata": "within", "released_weight": "sampling_weight", "pseudonym_key": "pseudonym",
+            "accept_linkage": "pseudonym",
+        }  # fmt: skip
+        unset = {each.name: each.default for each in fields(self)} | {"merge_strata": {}}
+        for name, needed in needs.items():
+            if getattr(self, name) != unset[name] and not getattr(self, needed):
+                raise ShoalError(f"{name} says nothing without {needed}; give {needed} too, or leave it out")
+        if self.person_rows == "apart" and self.household is not None:
+            raise ShoalError("person_rows='apart' cannot be had with a household, whose rows are one group")
+        if self.pseudonym is not None and self.pseudonym not in (self.person, self.household):
+            raise ShoalError(
+                f"a pseudonym is for the person or the household, and {self.pseudonym!r} is neither; "
+                f"name it with person (--person) or household (--household) too"
+            )
+        if self.pseudonym is not None and self.pseudonym_key is None:
+            raise ShoalError(
+                "pseudonyms need a key in a file of yours: name it with pseudonym_key (--pseudonym-key FILE); "
+                "it is made there if there is none"
+            )
+        self.check_design_columns()
+        for k, names in self.also:
+            if unknown := [name for name in names if name not in self.roles.quasi_identifiers]:
+                hint = nearest_name(unknown[0], self.roles.quasi_identifiers)
+                raise ShoalError(f"also names {unknown[0]!r}, which is no quasi-identifier{hint}")
+            if k <= self.k:
+                raise ShoalError(
+                    f"also asks for k={k} on {', '.join(names)}, and k={self.k} holds on all columns together, so "
+                    f"on these too; ask for more than {self.k}, or leave it out"
+                )
+
+    def check_design_columns(self) -> None:
+        """A column that says whose the rows are has no other role, but may be listed with the identifiers."""
+        names = {"the person": self.person, "the household": self.household, "the weight": self.sampling_weight}
+        uses = [(use, name) for use, name in names.items() if name is not None]
+        uses += [("a stratum", name) for name in self.within]
+        for place, (use, name) in enumerate(uses):
+            roles = {
+                "a quasi-identifier": self.roles.quasi_identifiers, "confidential": self.roles.confidential,
+                **{other: (column,) for other, column in uses[:place]},
+            }  # fmt: skip
+            if other := next((role for role, columns in roles.items() if name in columns), None):
+                raise ShoalError(f"column {name!r} is {use} and {other}; it can be only one of them")
+        if self.pseudonym in self.roles.identifiers:
+            raise ShoalError(
+                f"column {self.pseudonym!r} is an identifier, which never leaves, and is to leave as a pseudonym; "
+                "leave one of the two out"
+            )
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that say whose the rows are and do not leave."""
+        weight = self.sampling_weight if self.released_weight == "drop" else None
+        names = (self.person, self.household, weight)
+        return tuple(name for name in names if name is not None and name != self.pseudonym)
+
+    @property
+    def designed(self) -> tuple[str, ...]:
+        """Those that leave, but not as they came or not without a check: strata, weights and pseudonyms."""
+        weight = self.sampling_weight if self.released_weight == "common" else None
+        names = (*self.within, weight, self.pseudonym)
+        return tuple(name for name in names if name is not None and name not in self.roles.identifiers)
 
     def said_of(self, columns: tuple[str, ...], option: str) -> list[Any]:
         """What an option says of the columns of an attribute by their names."""
@@ -493,9 +677,3 @@ def give_seed(model: "Microaggregator", seed: int | None) -> int | None:
         chosen = secrets.randbits(32)
     model.set_params(random_state=chosen)
     return chosen
-
-
-def check_k(k: int, records: int) -> None:
-    """There must be records for a group."""
-    if k > records:
-        raise ShoalError(f"k={k} is more than there are records ({records}); choose k <= {records}")

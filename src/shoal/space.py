@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from shoal.attributes import Attribute, CommonValues, Digits, GapFacts, Squares, Wish, Wishes, apart, attribute_of
 from shoal.attributes.numbers import RowsError
+from shoal.attributes.weighing import Weights, never_all_zero
 from shoal.errors import ShoalError, for_each, nearest_name, warn
 from shoal.parameters import EVERY, Aggregate, Aggregates, Scaling
-from shoal.partition import Partition
 from shoal.table import Table
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+Cells = Mapping[str, Int]
+"""For each quasi-identifier the cell of every record: records of a cell get one common value there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class Space:
 
     attributes: tuple[Attribute, ...]
     points: Float
-    strata: Int | None = None  # the pattern of gaps of each record, where these are kept apart
+    strata: Int | None = None  # the stratum of each record; records with other patterns of gaps may be kept apart
     gaps: tuple[GapFacts, ...] = ()
 
     @classmethod
@@ -39,11 +41,13 @@ class Space:
         attribute_weights: Mapping[str, float] | None = None,
         wishes: Wishes | None = None,
         k: int = 1,
+        units: Int | None = None,
+        strata: Int | None = None,
     ) -> "Space":
         """Scale and weight the quasi-identifiers; constant ones take no part in the distance.
 
         `wishes` says which columns are an attribute together, and what was asked for each; k is needed where
-        records with the same gaps are grouped together.
+        records with the same gaps are grouped together, and so are the units that stay together and the strata.
         """
         names = table.roles.quasi_identifiers
         weights = checked_weights(attribute_weights or {}, names)
@@ -58,12 +62,19 @@ class Space:
 
         made = for_each([", ".join(columns) for columns in wishes], wishes, attribute)
         facts = tuple(found for _, found in made if found.count)
-        return replace(cls.around(tuple(each for each, _ in made), len(table), k), gaps=facts)
+        return replace(cls.around(tuple(each for each, _ in made), len(table), k, units, strata), gaps=facts)
 
     @classmethod
-    def around(cls, attributes: tuple[Attribute, ...], n: int, k: int = 1) -> "Space":
+    def around(
+        cls,
+        attributes: tuple[Attribute, ...],
+        n: int,
+        k: int = 1,
+        units: Int | None = None,
+        strata: Int | None = None,
+    ) -> "Space":
         """The weighted coordinates of n records side by side; a column of zeros where nothing varies."""
-        attributes, strata = apart(attributes, k)
+        attributes, strata = apart(attributes, k, units, strata)
         columns = [
             attribute.coordinates() * sqrt(attribute.weight)
             for attribute in attributes
@@ -77,23 +88,36 @@ class Space:
         """The quasi-identifiers that have one value only."""
         return tuple(attribute.name for attribute in self.attributes if attribute.is_constant)
 
-    def squares(self, partition: Partition, aggregate: Aggregates = "mean") -> dict[str, Squares]:
-        """For each quasi-identifier the squared distances inside the groups before anything is rounded."""
-        order, starts = ordered(partition)
-        return {a.name: a.squares(order, starts, aggregate_of(a, aggregate)) for a in self.attributes}
+    def cells(self, labels: Int) -> dict[str, Int]:
+        """The groups of records as the cells of every quasi-identifier."""
+        return {attribute.name: labels for attribute in self.attributes}
+
+    def squares(self, cells: Cells, aggregate: Aggregates = "mean") -> dict[str, Squares]:
+        """For each quasi-identifier the squared distances inside its cells before anything is rounded."""
+        places = ordered(cells)
+        return {a.name: a.squares(*places[a.name], aggregate_of(a, aggregate)) for a in self.attributes}
 
     def common_values(
         self,
-        partition: Partition,
+        cells: Cells,
         aggregate: Aggregates = "mean",
         exact: bool = False,
         digits: Mapping[str, int | None] | None = None,
+        weights: Weights | None = None,
     ) -> dict[str, CommonValues]:
-        """For each quasi-identifier, the value that each group gets; rounded to its digits where there are any."""
-        order, starts = ordered(partition)
+        """For each quasi-identifier, the value that each cell gets; rounded to its digits where there are any.
+
+        `weights` are whole numbers, one for each record, that say how often it counts. Where all records of a
+        cell have the weight 0, each of them counts once.
+        """
+        places = ordered(cells)
         return {
             attribute.name: attribute.common_values(
-                order, starts, aggregate_of(attribute, aggregate), exact, (digits or {}).get(attribute.name)
+                *places[attribute.name],
+                aggregate_of(attribute, aggregate),
+                exact,
+                (digits or {}).get(attribute.name),
+                None if weights is None else never_all_zero(weights, *places[attribute.name]),
             )
             for attribute in self.attributes
         }
@@ -111,9 +135,14 @@ def weight_of(columns: tuple[str, ...], weights: Mapping[str, float], given: Map
     return next((weights[name] for name in columns if name in given), weights[columns[0]])
 
 
-def ordered(partition: Partition) -> tuple[Int, Int]:
-    """The records group by group, and where each group starts among them."""
-    return np.argsort(partition.labels, kind="stable"), np.concatenate([[0], np.cumsum(partition.sizes)])
+def ordered(cells: Cells) -> dict[str, tuple[Int, Int]]:
+    """For each quasi-identifier the records cell by cell, and where each cell starts among them."""
+    found: dict[int, tuple[Int, Int]] = {}
+    for labels in cells.values():
+        if id(labels) not in found:  # most quasi-identifiers have the same cells, the groups
+            starts = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+            found[id(labels)] = np.argsort(labels, kind="stable"), starts
+    return {name: found[id(labels)] for name, labels in cells.items()}
 
 
 def digits_of(

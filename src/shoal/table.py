@@ -33,11 +33,18 @@ class Roles:
     quasi_identifiers: tuple[str, ...]
     confidential: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    designed: tuple[str, ...] = ()
+    """Columns that leave by rules of their own: strata, weights, pseudonyms."""
 
     @classmethod
     def of(cls, quasi_identifiers: Names, confidential: Names = None, identifiers: Names = None) -> "Roles":
         """From lists of names, a single name or nothing."""
         return cls(names_of(quasi_identifiers), names_of(confidential), names_of(identifiers))
+
+    def with_design(self, dropped: Sequence[str], designed: Sequence[str]) -> "Roles":
+        """The same with columns that say whose the rows are: those that never leave, and those that do."""
+        more = tuple(name for name in dropped if name not in self.identifiers)
+        return replace(self, identifiers=(*self.identifiers, *more), designed=tuple(designed))
 
     def as_dict(self) -> dict[str, list[str]]:
         """As JSON takes it."""
@@ -56,7 +63,7 @@ class Roles:
                 f"out of {some(map(repr, columns), 10)}"
             )
         counts, known = Counter([*self.quasi_identifiers, *self.confidential, *self.identifiers]), set(columns)
-        if unknown := [name for name in counts if name not in known]:
+        if unknown := [name for name in (*counts, *self.designed) if name not in known]:
             raise no_columns(unknown, columns)
         repeated = [name for name, count in counts.items() if count > 1]
         for_each(repeated, repeated, self._check_once)
@@ -78,7 +85,7 @@ class Roles:
 
     def others(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns without a role."""
-        given = {*self.quasi_identifiers, *self.confidential, *self.identifiers}
+        given = {*self.quasi_identifiers, *self.confidential, *self.identifiers, *self.designed}
         return tuple(column for column in columns if column not in given)
 
 
@@ -165,7 +172,8 @@ class Table:
             mask = pa.array(chosen)
             text = None if source.text is None else source.text.filter(mask)
             source = replace(source, table=source.table.filter(mask), text=text)
-        rows = np.flatnonzero(chosen)
+        places = np.flatnonzero(chosen)
+        rows = places if self.rows is None else self.rows[places]
         frame = self.frame.filter(chosen.tolist()) if source is None else framed(source.table)
         return Table(frame, self.roles, source, rows)
 

@@ -29,6 +29,14 @@ class MethodRule:
         return value
 
 
+def part_of(weights: Float | None, records: Int) -> Float | None:
+    """The weights of some of the records; None where these are equal, for a method inside then takes none."""
+    if weights is None:
+        return None
+    own = weights[records]
+    return None if (own == own[0]).all() else own
+
+
 class Wrapper(Microaggregator):
     """The base of all meta-methods. A subclass has a parameter `method`, a `MethodRule`."""
 
@@ -48,14 +56,23 @@ class Wrapper(Microaggregator):
     def _draws(self) -> bool:
         return self._inside._draws
 
+    @property
+    def takes_weights(self) -> bool:
+        """Whether `fit` takes records of different weights: where the method inside does too."""
+        return self.weighted and self._inside.takes_weights
+
+    @property
+    def _in_words(self) -> str:
+        return f"{type(self).__name__} around {self._inside._in_words}"
+
     def _fresh(self) -> Microaggregator:
         """An unfitted copy of the method inside."""
         model: Microaggregator = clone(self._inside)
         return model
 
-    def _grouped(self, X: Float, progress: Progress | None) -> Int:
+    def _grouped(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
         """The labels that the method inside gives to these points; notes an interruption in `interrupted_`."""
         model = self._fresh()
-        labels = model._group(X, progress)
+        labels = model._group_either(X, weights, progress)
         self.interrupted_ |= getattr(model, "interrupted_", False)
         return labels

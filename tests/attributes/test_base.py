@@ -62,15 +62,16 @@ class Town(Attribute):
     def coordinates(self):
         return np.eye(len(self.names))[self.codes] / np.sqrt(2)
 
-    def common_values(self, order, starts, aggregate, exact, digits):
-        groups = np.split(self.codes[order], starts[1:-1])
-        return Towns(self.names, np.array([np.bincount(group).argmax() for group in groups]))
+    def common_values(self, order, starts, aggregate, exact, digits, weights=None):
+        counts = np.ones(len(self.codes)) if weights is None else weights.astype(float)
+        groups = np.split(order, starts[1:-1])
+        return Towns(self.names, np.array([np.bincount(self.codes[g], counts[g]).argmax() for g in groups]))
 
-    def squared_errors(self, common, labels):
+    def squared_errors(self, common, labels, weights=None):
+        counts = np.ones(len(self.codes)) if weights is None else weights.astype(float)
         spread = self.coordinates()
-        return float((self.codes != common.codes[labels]).sum()), float(
-            ((spread - spread.mean(axis=0)) ** 2).sum()
-        )
+        around = ((spread - np.average(spread, axis=0, weights=counts)) ** 2).sum(axis=1)
+        return float(counts @ (self.codes != common.codes[labels])), float(counts @ around)
 
     def placed(self, common):
         return np.eye(len(self.names))[common.codes] / np.sqrt(2)

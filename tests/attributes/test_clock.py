@@ -290,3 +290,12 @@ def test_a_report_draws_hours():
     assert (profile.unit, profile.before.tolist(), profile.after.tolist()) == ("hour of the day", [6, 7], [6, 6])
     assert made.digits_said(4) == "1 min"
     assert sqrt(made.spread) > 0
+
+
+def test_the_median_of_a_group_of_any_size_is_exact():
+    few = np.array([7 * HOUR, 9 * HOUR, 23 * HOUR])
+    counts = np.array([100_000, 100_001, 100_000])
+    times = np.repeat(few, counts)
+    assert medians(times, np.arange(len(times)), np.array([0, len(times)])).tolist() == [7 * HOUR]
+    assert medians(few, np.arange(3), np.array([0, 3]), counts).tolist() == [7 * HOUR]
+    assert medians(few, np.arange(3), np.array([0, 3]), counts * 10**13).tolist() == [7 * HOUR]

@@ -2,6 +2,7 @@
 
 import ast
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +20,7 @@ from shoal.engines.processes import processes
 from shoal.engines.threads import threads
 from shoal.engines.worker import Post, Workers, run, tell
 from shoal.search.exchanges import Exchanges, halved
+from shoal.search.weighted import exchanges_for
 
 X = np.random.default_rng(1).normal(size=(240, 3))
 
@@ -27,6 +29,13 @@ def swept(n_jobs):
     rng = np.random.default_rng(0)
     points, labels = rng.normal(size=(900, 3)), rng.permutation(np.arange(900) // 3)
     return Exchanges(3, n_jobs, region=300).round(points, labels, 1.0, 1).tolist()
+
+
+def swept_with_weights(n_jobs):
+    rng = np.random.default_rng(0)
+    points, labels = rng.normal(size=(900, 3)), rng.permutation(np.arange(900) // 3)
+    search = exchanges_for(3, n_jobs, rng.uniform(1, 9, 900))
+    return replace(search, region=300).round(points, labels, 1.0, 1).tolist()
 
 
 def cut(n_jobs):
@@ -61,6 +70,7 @@ def priced(n_jobs):
 
 WORK = {
     "Sweeping": swept,
+    "WeightedSweeping": swept_with_weights,
     "Halving": cut,
     "Annealing": refined,
     "Starting": by_starts,
@@ -143,14 +153,19 @@ def test_all_work_that_is_handed_over_is_tested_here():
             and node.value.func.id in classes | imported
             and node.targets[0].id == "work"
         }
+        methods = [
+            node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "_work"
+        ]  # what a class and those that inherit from it hand over
+        returned = [node for method in methods for node in ast.walk(method) if isinstance(node, ast.Return)]
+        found |= {node.value.func.id for node in returned}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_order":
                 given = node.args[0]
                 if isinstance(given, ast.Attribute):  # self.looking is a Looking
                     found.add(given.attr.title())
-                else:
+                elif isinstance(given, ast.Call) or not methods:
                     found.add(given.func.id if isinstance(given, ast.Call) else made[given.id])
-    assert {"Sweeping", "Annealing"} < found
+    assert {"Sweeping", "WeightedSweeping", "Annealing"} < found
     assert found <= set(WORK)
 
 

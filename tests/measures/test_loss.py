@@ -14,9 +14,9 @@ def loss_of(columns, labels, k=1, weights=None, exact=False):
     table = Table.of(pd.DataFrame(columns), Roles.of(list(columns)))
     space = Space.of(table, attribute_weights=weights)
     partition = Partition(space.points, labels, k)
-    common = space.common_values(partition, exact=exact)
+    common = space.common_values(space.cells(partition.labels), exact=exact)
     return (
-        information_loss(space, common, partition.labels),
+        information_loss(space, common, space.cells(partition.labels)),
         table.replaced(
             values.column(table.frame[name], partition.labels, not exact) for name, values in common.items()
         ),
@@ -62,3 +62,28 @@ def test_a_constant_column_loses_nothing():
     loss, _, _ = loss_of({"a": [0, 1], "c": [3, 3]}, [0, 0])
     assert [part.percent for part in loss.attributes] == [pytest.approx(200.0), 0.0]
     assert loss_of({"c": [3, 3]}, [0, 0])[0].percent == 0
+
+
+def test_a_record_counts_in_the_loss_as_often_as_its_weight_says():
+    table = Table.of(pd.DataFrame({"a": [0, 4, 8, 8], "s": ["x", "y", "y", "z"]}), Roles.of(["a", "s"]))
+    space = Space.of(table)
+    partition = Partition(space.points, [0, 0, 1, 1], 2)
+    heavy = np.array([3, 1, 2, 1])
+    common = space.common_values(space.cells(partition.labels), weights=heavy)
+    assert [common["a"].text(), common["s"].text()] == [["1", "8"], ["x", "y"]]
+    numbers, words = information_loss(space, common, space.cells(partition.labels), heavy).attributes
+    records = np.repeat([0.0, 4.0, 8.0, 8.0], heavy)
+    lost, whole = 3 * 1 + 9, ((records - records.mean()) ** 2).sum()
+    assert numbers.percent == pytest.approx(100 * lost / whole)
+    assert numbers.sst == pytest.approx(whole / np.var([0, 4, 8, 8]))
+    assert words.percent == pytest.approx(100 * 2 / 4)
+
+
+def test_weights_that_are_all_0_are_no_weights():
+    table = Table.of(pd.DataFrame({"a": [0, 4, 8, 9]}), Roles.of(["a"]))
+    space = Space.of(table)
+    partition = Partition(space.points, [0, 0, 1, 1], 2)
+    nothing = np.zeros(4, np.int64)
+    common = space.common_values(space.cells(partition.labels), weights=nothing)
+    plain = information_loss(space, common, space.cells(partition.labels))
+    assert information_loss(space, common, space.cells(partition.labels), nothing) == plain

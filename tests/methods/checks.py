@@ -5,9 +5,14 @@ from sklearn.utils.estimator_checks import check_estimator
 
 
 def passes_scikit_learns_checks(model):
-    results = check_estimator(model, on_skip=None)
+    # A record of weight 2 is one record of a group of k; two records are two.
+    failing = {"check_sample_weight_equivalence_on_dense_data": "weights do not count towards k"}
+    if not model.takes_weights:
+        failing["check_sample_weights_not_overwritten"] = "weights that differ are refused"
+    results = check_estimator(model, on_skip=None, expected_failed_checks=failing)
     # Array API input is an experiment of scikit-learn's that has to be switched on outside.
-    assert {r["check_name"] for r in results if r["status"] != "passed"} <= {"check_array_api_input"}
+    allowed = {"check_array_api_input", *failing}
+    assert {r["check_name"] for r in results if r["status"] != "passed"} <= allowed
     assert len(results) > 40
 
 

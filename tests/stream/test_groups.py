@@ -27,7 +27,7 @@ def test_a_block_is_grouped_as_a_table_is(tmp_path):
     assert codes.tolist() == release.table["x"].to_pylist()
     assert (done.records, done.groups, done.smallest) == (40, 13, 3)
     assert lost == Lost([release.loss.attributes[0].sse], [release.loss.attributes[0].sst])
-    assert done.squares == [release.space.squares(release.partition)["x"]]
+    assert done.squares == [release.space.squares(release.space.cells(release.labels))["x"]]
 
 
 def test_blocks_have_seeds_that_follow_from_the_first():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.ranks import key_at, value_of
 from shoal.attributes.taxonomy import Taxonomy
+from shoal.attributes.weighing import Weights
 from shoal.errors import ShoalError, nearest_name, some
 from shoal.parameters import Aggregate, GapPolicy, Scaling
 from shoal.table import Column
@@ -102,15 +103,29 @@ class Attribute(ABC):
 
     @abstractmethod
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
-        """The value that all records of a group get; group g holds order[starts[g]:starts[g + 1]]."""
+        """The value that all records of a group get; group g holds order[starts[g]:starts[g + 1]].
+
+        A record counts as often as its weight says, once where there are no weights. Records of the weight 0 count
+        only where the common value covers all records: in intervals, sets and ancestors. Every group has a record
+        whose weight is above 0.
+        """
 
     @abstractmethod
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """(the loss of the released values, that of one common value of all records), scaled but not weighted.
 
-        A loss is a sum of squared distances from original to released values.
+        A loss is a sum of squared distances from original to released values, each times the weight of its
+        record where there are weights. One record at least has a weight above 0.
         """
 
     @abstractmethod

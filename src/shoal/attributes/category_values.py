@@ -94,7 +94,7 @@ class SharedValues(CommonValues):
 
 
 def shared_values(
-    names: Sequence[str], group: Int, level: Int, count: Int, groups: int, aggregate: Aggregate
+    names: Sequence[str], group: Int, level: Int, count: NDArray[Any], groups: int, aggregate: Aggregate
 ) -> SharedValues:
     """A set ("A or B"), or shares ("A 60 %, B 40 %"), of the levels that the records of each group have.
 

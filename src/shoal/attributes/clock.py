@@ -45,6 +45,7 @@ from shoal.attributes.moment_texts import looks_like
 from shoal.attributes.moments import A_TIME, Form, MomentValues, family_of, texts_in
 from shoal.attributes.quantities import LEAST, Tally
 from shoal.attributes.rounding import sum_of_squares
+from shoal.attributes.weighing import Weights, counting, means, products, running, weighted_squares
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
 
@@ -63,34 +64,47 @@ def on_circle(times: NDArray[Any]) -> Float:
     return RADIUS * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
-def directions(times: Int, order: Int, starts: Int) -> Float:
+def directions(times: Int, order: Int, starts: Int, counts: Weights | None = None) -> Float:
     """The mean direction of each group in nanoseconds; the first member where there is none."""
-    from shoal.kernels.sums.exact import group_means
-
-    means = group_means(on_circle(times) / RADIUS, order, starts)
-    found = np.arctan2(means[:, 1], means[:, 0]) * (DAY / (2 * pi)) % DAY
-    nowhere = np.hypot(means[:, 0], means[:, 1]) < _NOWHERE
+    middle = means(on_circle(times) / RADIUS, order, starts, counts)
+    found = np.arctan2(middle[:, 1], middle[:, 0]) * (DAY / (2 * pi)) % DAY
+    nowhere = np.hypot(middle[:, 0], middle[:, 1]) < _NOWHERE
     return np.where(nowhere, times[order[starts[:-1]]].astype(np.float64), found)
 
 
-def medians(times: Int, order: Int, starts: Int) -> Int:
+def medians(times: Int, order: Int, starts: Int, counts: Weights | None = None) -> Int:
     """The member of each group with the least sum of arcs to the others, the earliest of several."""
-    return np.array([median_of(np.sort(part)) for part in np.split(times[order], starts[1:-1])], np.int64)
+    parts = np.split(times[order], starts[1:-1])
+    if counts is None:
+        return np.array([median_of(np.sort(part)) for part in parts], np.int64)
+    found = []
+    for part, often in zip(parts, np.split(counts, starts[1:-1]), strict=True):
+        ranked = np.argsort(part, kind="stable")
+        found.append(median_of(part[ranked], often[ranked]))
+    return np.array(found, np.int64)
 
 
-def median_of(times: Int) -> int:
-    """The same of one group, whose times rise.
+def median_of(times: Int, counts: Weights | None = None) -> int:
+    """The same of one group, whose times rise and count so often.
 
     From each member on, the others lie within half a day after it or within half a day before it. The sums of both
     halves come from running sums over two days.
     """
     n = len(times)
+    whole = n if counts is None else sum(counts.tolist())
     around = np.concatenate([times, times + DAY])
-    running = np.concatenate([[0], np.cumsum(around.astype(object) if n * DAY >= 2**60 else around)])
+    summands: NDArray[Any] = around
+    records: NDArray[Any] = np.arange(2 * n + 1)
+    if counts is not None:
+        often = np.concatenate([counts, counts])
+        records, summands = running(often), products(around, often)
+    if whole * DAY >= 2**60:
+        records, summands = records.astype(object), summands.astype(object)
+    total = np.concatenate([[0], np.cumsum(summands)])
     own = np.arange(n)
     half = np.searchsorted(around, times + DAY // 2, side="right")
-    after = running[half] - running[own] - (half - own) * times
-    before = (own + n - half) * (times + DAY) - (running[own + n] - running[half])
+    after = total[half] - total[own] - (records[half] - records[own]) * times
+    before = (records[own + n] - records[half]) * (times + DAY) - (total[own + n] - total[half])
     return int(times[np.argmin(after + before)])
 
 
@@ -230,32 +244,43 @@ class ClockAttribute(Attribute):
         return MomentValues(self.form, 1, times, middle, middle / HOUR, last)
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
         """One of those that are named above."""
         if aggregate not in AGGREGATES:
             raise refuse_aggregate(self.name, "a time of day", aggregate, AGGREGATES)
-        if aggregate == "mode":
-            return self.at(modes_of(self.times, order, starts))
         if aggregate == "interval":
             return self.at(*arcs(self.times, order, starts))
+        order, starts, counts = counting(order, starts, weights)
+        if aggregate == "mode":
+            return self.at(modes_of(self.times, order, starts, counts))
         unit = self.finest if exact or digits is None else max(self.finest, RUNGS[digits])
-        steps = np.rint(self._middles(order, starts, aggregate) / unit)
+        steps = np.rint(self._middles(order, starts, aggregate, counts) / unit)
         return self.at(steps.astype(np.int64) * unit % DAY)
 
-    def _middles(self, order: Int, starts: Int, aggregate: Aggregate) -> NDArray[Any]:
-        return (medians if aggregate == "median" else directions)(self.times, order, starts)
+    def _middles(
+        self, order: Int, starts: Int, aggregate: Aggregate, counts: Weights | None = None
+    ) -> NDArray[Any]:
+        return (medians if aggregate == "median" else directions)(self.times, order, starts, counts)
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """Squared chords from the values as released, rounding included."""
         if self.is_constant:
             return 0.0, 0.0
         original = self.coordinates()
         error = original - self.placed(common)[labels]
         every = np.arange(len(self.times))
-        overall = directions(self.times, every, np.array([0, len(every)]))
+        overall = directions(self.times, *counting(every, np.array([0, len(every)]), weights))
         deviation = original - on_circle(overall) / self.spread
-        return float(np.square(error).sum()), float(np.square(deviation).sum())
+        return weighted_squares(error, weights), weighted_squares(deviation, weights)
 
     def placed(self, common: CommonValues) -> Float:
         """The values as released, scaled."""

@@ -37,6 +37,7 @@ from shoal.attributes.grouped import whole_percents
 from shoal.attributes.numbers import RowsError, missing_error, rows_error
 from shoal.attributes.taxonomy import ROOT, Taxonomy, check_lengths
 from shoal.attributes.tree import Tree
+from shoal.attributes.weighing import Weights, counting
 from shoal.errors import ShoalError, nearest_name, typed
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
@@ -111,31 +112,41 @@ class CodeAttribute(Attribute):
         return self.scale.places[self.nodes]
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
         """The node nearest to the records of a group in all, or what else was asked for.
 
         Mean and median are the same here: the node of the least summed path length. It may be an inner node, which
-        no record has. "ancestor" is the lowest node above all records, "mode" the most frequent code. "set" lists
-        all codes of the group; it counts as one of them, taken at random. "share" lists them with their shares in
-        whole percents, by which one is taken; codes of less than a percent may be left out.
+        no record has. "ancestor" is the lowest node above all records, also those of the weight 0. "mode" is the
+        most frequent code. "set" lists all codes of the group; it counts as one of them, taken at random. "share"
+        lists them with their shares in whole percents, by which one is taken; codes of less than a percent may be
+        left out.
         """
-        tree, counts = self.scale.tree, self.scale.counts
+        tree = self.scale.tree
         match aggregate:
             case "mean" | "median":
-                return CodeValues(tree, tree.medians(self.nodes, order, starts))
+                return CodeValues(tree, tree.medians(self.nodes, *counting(order, starts, weights)))
             case "ancestor":
                 return CodeValues(tree, tree.ancestors(self.nodes, order, starts))
             case "mode":
-                return CodeValues(tree, tree.modes(self.nodes, order, starts, counts))
-            case "set" | "share":
-                return self._mixed(order, starts, aggregate == "share")
+                order, starts, counts = counting(order, starts, weights)
+                return CodeValues(tree, tree.modes(self.nodes, order, starts, self.scale.counts, counts))
+            case "set":
+                return self._mixed(order, starts, None, False)
+            case "share":
+                return self._mixed(*counting(order, starts, weights), True)
         known: tuple[Aggregate, ...] = ("mean", "median", "ancestor", "mode", "set", "share")
         raise refuse_aggregate(self.name, "a code", aggregate, known)
 
-    def _mixed(self, order: Int, starts: Int, shows_shares: bool) -> MixedValues:
+    def _mixed(self, order: Int, starts: Int, counts: Weights | None, shows_shares: bool) -> MixedValues:
         tree = self.scale.tree
-        members, records, begins = tree.members(self.nodes, order, starts)
+        members, records, begins = tree.members(self.nodes, order, starts, counts)
         sizes = np.diff(begins)
         if not shows_shares:
             return MixedValues(tree, members, np.repeat(1.0 / sizes, sizes), begins, False)
@@ -144,19 +155,23 @@ class CodeAttribute(Attribute):
         begins = np.concatenate([[0], np.cumsum(listed)])[begins]
         return MixedValues(tree, members[listed], percents[listed] / 100, begins, True)
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """From path lengths, also where coordinates are approximate; 100 % is the nearest node to all records."""
         if self.is_constant:
             return 0.0, 0.0
         tree, square = self.scale.tree, self.scale.spread**2
-        counts = np.bincount(self.nodes, minlength=len(tree))
+        heavy = None if weights is None else weights.astype(np.float64)
+        counts = np.bincount(self.nodes, heavy, minlength=len(tree))
         every = np.arange(len(tree))
         worst = float(counts @ tree.distances(every, np.full(len(tree), tree.middle(counts))))
         if isinstance(common, MixedValues):
-            lost = tree.expected(self.nodes, labels, common.members, common.weights, common.begins)
+            lost = tree.expected(self.nodes, labels, common.members, common.weights, common.begins, heavy)
         else:
             assert isinstance(common, CodeValues)
-            lost = float(tree.distances(self.nodes, common.nodes[labels]).sum())
+            paths = tree.distances(self.nodes, common.nodes[labels])
+            lost = float((paths if heavy is None else heavy * paths).sum())
         return lost / square, worst / square
 
     def placed(self, common: CommonValues) -> Float:

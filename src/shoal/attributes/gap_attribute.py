@@ -39,6 +39,7 @@ from shoal.attributes.base import (
 )
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.gaps import Mask, gap_of, is_gap
+from shoal.attributes.weighing import Weights, never_all_zero, weighted_squares
 from shoal.parameters import Aggregate, GapPolicy, Scaling
 from shoal.table import is_text
 
@@ -300,14 +301,27 @@ class GapAttribute(KeptAttribute):
         return place[order[chosen]], inside, which
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> GapValues:
-        """A gap where more than half of the records have one, else the common value of the others."""
+        """A gap where more than half of the records have one, else the common value of the others.
+
+        Whether it is a gap is counted in records, whatever their weights are. Where all records that have a value
+        have the weight 0, each of them counts once.
+        """
         inside, begins, which = self._with_values(order, starts)
         inner = self._inner(~self.missing)
         if inner is None or not len(inside):
             return GapValues(None, np.full(len(starts) - 1, -1), self.kept.spelling)
-        return GapValues(inner.common_values(inside, begins, aggregate, exact, digits), which, self.kept.spelling)
+        if weights is not None:
+            weights = never_all_zero(weights[~self.missing], inside, begins)
+        common = inner.common_values(inside, begins, aggregate, exact, digits, weights)
+        return GapValues(common, which, self.kept.spelling)
 
     def placed(self, common: CommonValues) -> Float:
         """Those of the values; a gap where gaps are."""
@@ -320,43 +334,52 @@ class GapAttribute(KeptAttribute):
             points[there, -1] = 0.0
         return points * self.kept.factor
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """A value that became a gap, and a gap that became a value, count by their distance."""
         if self.is_constant:
             return 0.0, 0.0
-        return self._loss(common, labels), self._loss_of_all()
+        return self._loss(common, labels, weights), self._loss_of_all(weights)
 
-    def _loss_of_all(self) -> float:
+    def _loss_of_all(self, weights: Weights | None) -> float:
         """What is lost if all records get one value, or a gap where most have one."""
         there, n = ~self.lacking, len(self.stored)
         inner, values = self._inner(there), int(there.sum())
         if inner is None or self.kept.inner is None:
             return 0.0
         middle, far = np.array(self.kept.middle), self.kept.far**2
+        own = None if weights is None else weights[there]
         if 2 * values < n:
-            loss = float(np.square(inner.coordinates() - middle).sum()) + far * values
+            loss = weighted_squares(inner.coordinates() - middle, own) + far * whole_weight(own, values)
         else:
-            one = inner.common_values(np.arange(values), np.array([0, values]), "mean", True, None)
-            loss = inner.squared_errors(one, np.zeros(values, np.int64))[1]
-            away = np.square(middle - self.kept.inner.overall(middle)).sum()
-            loss += (n - values) * (float(away) + far)
+            whole = np.arange(values), np.array([0, values])
+            counted = None if own is None else never_all_zero(own, *whole)
+            one = inner.common_values(*whole, "mean", True, None, counted)
+            loss = loss_of(inner, one, np.zeros(values, np.int64), own)[1]
+            # Weights can make another value the common one than that of all records.
+            overall = self.kept.inner.overall(middle) if weights is None else inner.placed(one)[0]
+            gaps = whole_weight(None if weights is None else weights[~there], n - values)
+            loss += gaps * (float(np.square(middle - overall).sum()) + far)
         return loss * self.kept.factor**2
 
-    def _loss(self, common: CommonValues, labels: Int) -> float:
+    def _loss(self, common: CommonValues, labels: Int, weights: Weights | None) -> float:
         assert isinstance(common, GapValues)
         which = common.which[labels]
         both = (which >= 0) & ~self.lacking
         loss = 0.0
         if (inner := self._inner(both)) is not None and common.inner is not None:
-            loss += inner.squared_errors(common.inner, which[both])[0]
+            loss += loss_of(inner, common.inner, which[both], None if weights is None else weights[both])[0]
         middle, far = np.array(self.kept.middle), self.kept.far**2
         lost = (which < 0) & ~self.lacking
         if (inner := self._inner(lost)) is not None:
-            loss += float(np.square(inner.coordinates() - middle).sum()) + far * int(lost.sum())
+            own = None if weights is None else weights[lost]
+            loss += weighted_squares(inner.coordinates() - middle, own) + far * whole_weight(own, int(lost.sum()))
         made = (which >= 0) & self.lacking
         if made.any():
             away = np.square(self.placed(common)[:, :-1] / self.kept.factor - middle).sum(axis=1) + far
-            loss += float(away[labels[made]].sum())
+            moved = away[labels[made]]
+            loss += float((moved if weights is None else weights[made].astype(np.float64) * moved).sum())
         return loss * self.kept.factor**2
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
@@ -425,3 +448,15 @@ class GapAttribute(KeptAttribute):
     def said(self) -> dict[str, Any]:
         """Of the values."""
         return {} if self.kept.inner is None else self.kept.inner.bare().said()
+
+
+def whole_weight(weights: Weights | None, records: int) -> float:
+    """The whole weight of so many records."""
+    return records if weights is None else float(weights.astype(np.float64).sum())
+
+
+def loss_of(values: Attribute, common: CommonValues, labels: Int, weights: Weights | None) -> tuple[float, float]:
+    """The loss of some records, which may all have the weight 0: then there is none."""
+    if weights is not None and not (weights > 0).any():
+        return 0.0, 0.0
+    return values.squared_errors(common, labels, weights)

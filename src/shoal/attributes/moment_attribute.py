@@ -14,6 +14,7 @@ moment of the group to the last one, and counts as its middle in the loss.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ from shoal.attributes.numbers import Fixed
 from shoal.attributes.numeric_attribute import NumericAttribute
 from shoal.attributes.quantities import LEAST, Tally
 from shoal.attributes.rounding import nearest_even, round_units
+from shoal.attributes.weighing import Weights, counting
 from shoal.parameters import Aggregate
 
 Float = NDArray[np.float64]
@@ -62,10 +64,16 @@ class Moments(Fixed):
         return Fraction(self.step * self.tick, HOUR if self.form.family == "duration" else DAY)
 
     def common(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None = None,
+        counts: Weights | None = None,
     ) -> MomentValues:
         """The mean or median of each group, in whole numbers of a unit; `digits` is its place in the ladder."""
-        total, parts = self._middles(order, starts, aggregate)
+        total, parts = self._middles(order, starts, aggregate, counts)
         unit = self.finest if exact or digits is None else max(self.finest, RUNGS[digits])
         return self.at(self._rounded(total, parts, unit // self.tick))
 
@@ -76,16 +84,16 @@ class Moments(Fixed):
         drawn = self.shown(middle)[0]
         return MomentValues(self.form, self.tick, self.origin + above, middle / self.step, drawn, ends)
 
-    def modes(self, order: Int, starts: Int) -> MomentValues:
+    def modes(self, order: Int, starts: Int, counts: Weights | None = None) -> MomentValues:
         """The most frequent moment of each group, the earliest of several."""
-        return self.at(modes_of(self.offsets, order, starts))
+        return self.at(modes_of(self.offsets, order, starts, counts))
 
     def intervals(self, order: Int, starts: Int) -> MomentValues:
         """From the first moment of each group to the last one."""
         values = self.offsets[order]
         return self.at(np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1]))
 
-    def _rounded(self, total: NDArray[np.int64], parts: Int, step: int) -> Int:
+    def _rounded(self, total: NDArray[Any], parts: NDArray[Any], step: int) -> Int:
         """The multiples of a step of ticks that are nearest to the middles of groups, above the origin."""
         highest = int(self.offsets.max()) if self.highest is None else self.highest
         zone = self.form.zone
@@ -129,10 +137,10 @@ def decimal_years(days: Float) -> Float:
     return np.asarray(year + (days - begin) / (ends.astype(np.int64) - begin))
 
 
-def modes_of(values: Int, order: Int, starts: Int) -> Int:
+def modes_of(values: Int, order: Int, starts: Int, counts: Weights | None = None) -> Int:
     """The most frequent value of each group, the lowest of several."""
     different, codes = np.unique(values, return_inverse=True)
-    return np.asarray(different[modes(codes, order, starts, len(different))])
+    return np.asarray(different[modes(codes, order, starts, len(different), counts)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,16 +155,23 @@ class MomentAttribute(NumericAttribute):
         return self.numbers.form.family
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
         """One of those that are named above."""
         if aggregate not in AGGREGATES:
             raise refuse_aggregate(self.name, f"a {self.kind}", aggregate, AGGREGATES)
-        if aggregate == "mode":
-            return self.numbers.modes(order, starts)
         if aggregate == "interval":
             return self.numbers.intervals(order, starts)
-        return self.numbers.common(order, starts, aggregate, exact, digits)
+        order, starts, counts = counting(order, starts, weights)
+        if aggregate == "mode":
+            return self.numbers.modes(order, starts, counts)
+        return self.numbers.common(order, starts, aggregate, exact, digits, counts)
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """A histogram by years, or by the time after the first moment where that is less than two years."""

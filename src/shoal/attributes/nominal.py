@@ -52,6 +52,7 @@ from shoal.attributes.levels import (
     spelled,
 )
 from shoal.attributes.numbers import beside_numbers
+from shoal.attributes.weighing import Weights, counting
 from shoal.errors import ShoalError, typed
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column, holds_categories
@@ -170,27 +171,41 @@ class NominalAttribute(KeptAttribute):
         return self.kept.table[self.codes]
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
         """The most frequent category; a set or shares where these are asked for."""
         kept = self.kept
         if aggregate in ("mean", "median", "mode"):
-            return CategoryValues(kept.levels, modes(self.codes, order, starts, len(kept.levels)))
+            order, starts, counts = counting(order, starts, weights)
+            return CategoryValues(kept.levels, modes(self.codes, order, starts, len(kept.levels), counts))
         if aggregate not in ("set", "share"):
             raise refuse_aggregate(self.name, kept.kind, aggregate, ("mode", "set", "share"))
         names = [spelled(level) for level in kept.levels]
-        found = counted(self.codes, order, starts, len(names))
+        counts = None
+        if aggregate == "share":
+            order, starts, counts = counting(order, starts, weights)
+        found = counted(self.codes, order, starts, len(names), counts)
         return shared_values(names, *found, len(starts) - 1, aggregate)
 
     def placed(self, common: CommonValues) -> Float:
         """Those of the category that is released."""
         return self.kept.table[common.raw.astype(np.int64)]
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """What mismatches cost; of a set, those of a random member."""
-        changed = mismatches(self.codes, common, labels)
-        overall = len(self.codes) - int(np.bincount(self.codes).max(initial=0))
-        return changed * self.kept.mismatch, overall * self.kept.mismatch
+        changed = mismatches(self.codes, common, labels, weights)
+        heavy = None if weights is None else weights.astype(np.float64)
+        counts = np.bincount(self.codes, heavy)
+        overall = (len(self.codes) if heavy is None else heavy.sum()) - counts.max(initial=0)
+        return changed * self.kept.mismatch, float(overall) * self.kept.mismatch
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """Bars, the most frequent categories first."""
@@ -216,11 +231,13 @@ class NominalAttribute(KeptAttribute):
         return {"values": len(self.kept.levels), "distances": "exact" if self.kept.is_exact else "approximate"}
 
 
-def mismatches(codes: Int, common: CommonValues, labels: Int) -> float:
+def mismatches(codes: Int, common: CommonValues, labels: Int, weights: Weights | None = None) -> float:
     """How many records get another category; of a set or shares, on average over a random member."""
     if isinstance(common, SharedValues):
-        return float((1 - common.shares_of(labels, codes)).sum())
-    return float((codes != common.raw.astype(np.int64)[labels]).sum())
+        changed = 1 - common.shares_of(labels, codes)
+    else:
+        changed = codes != common.raw.astype(np.int64)[labels]
+    return float(changed.sum() if weights is None else (weights.astype(np.float64) * changed).sum())
 
 
 def bars(name: str, before: Int, after: Float, levels: list[str]) -> Profile:

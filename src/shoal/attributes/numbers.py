@@ -31,6 +31,7 @@ from shoal.attributes.common_values import (
     wide,
 )
 from shoal.attributes.rounding import SAFE, nearest_even, round_floats, round_units, sum_of_squares
+from shoal.attributes.weighing import Weights, means, middle_places, sizes_of, summed
 from shoal.errors import ShoalError, some, typed
 from shoal.files.spelling import (
     INFINITE,
@@ -75,11 +76,18 @@ class Numbers(ABC):
 
     @abstractmethod
     def common(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None = None,
+        counts: Weights | None = None,
     ) -> CommonValues:
         """The value of each group, rounded to `digits` decimals where the numbers have more.
 
-        Group g holds the records order[starts[g]:starts[g + 1]].
+        Group g holds the records order[starts[g]:starts[g + 1]]; `counts` says how often each place in `order`
+        counts, once where it is None.
         """
 
     @abstractmethod
@@ -135,10 +143,16 @@ class Fixed(Numbers):
         return np.asarray(units / 10 ** max(0, self.decimals), dtype=np.float64)
 
     def common(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None = None,
+        counts: Weights | None = None,
     ) -> CommonValues:
         """The mean or median of each group, to the nearest unit (ties to even) unless exact."""
-        total, parts = self._middles(order, starts, aggregate)
+        total, parts = self._middles(order, starts, aggregate, counts)
         if exact:
             whole = self.origin * parts.astype(object) + total.astype(object)
             whole = in_ones(whole, self.decimals)
@@ -159,11 +173,13 @@ class Fixed(Numbers):
         above = (self.offsets[order] - np.repeat(beside, sizes)).astype(np.float64)
         return sum_of_squares((above - np.repeat(rest, sizes)) / float(self.step), starts)
 
-    def _middles(self, order: Int, starts: Int, aggregate: Aggregate) -> tuple[NDArray[Any], Int]:
+    def _middles(
+        self, order: Int, starts: Int, aggregate: Aggregate, counts: Weights | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """The means or medians above the origin, as fractions: numerators and denominators."""
         if aggregate == "mean":
-            return sums(self.offsets[order], starts), np.diff(starts)
-        return doubled_medians(self.offsets, order, starts), np.full(len(starts) - 1, 2)
+            return summed(self.offsets[order], starts, counts), sizes_of(starts, counts)
+        return doubled_medians(self.offsets, order, starts, counts), np.full(len(starts) - 1, 2)
 
     def released(self, above: NDArray[Any], digits: int | None = None) -> "FixedValues":
         """Whole units above the origin as common values, of which so many decimals are shown."""
@@ -221,11 +237,17 @@ class Real(Numbers):
         return Fraction(2) ** self._exponent
 
     def common(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None = None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None = None,
+        counts: Weights | None = None,
     ) -> CommonValues:
         """The mean or median of each group, as a double (or as a float32 where the column is one)."""
         exponent = self._exponent
-        values = np.ldexp(self._middles(order, starts, aggregate), exponent)
+        values = np.ldexp(self._middles(order, starts, aggregate, counts), exponent)
         if not exact and digits is not None:
             values = round_floats(values, digits, self._ends)
             return RoundedValues(values, np.ldexp(values, -exponent), digits, self.kind)
@@ -238,31 +260,24 @@ class Real(Numbers):
         middles = np.repeat(self._middles(order, starts, aggregate), np.diff(starts))
         return sum_of_squares(self.raw()[order] - middles, starts)
 
-    def _middles(self, order: Int, starts: Int, aggregate: Aggregate) -> Float:
+    def _middles(self, order: Int, starts: Int, aggregate: Aggregate, counts: Weights | None = None) -> Float:
         """The means or medians as coordinates."""
         scaled = self.raw()
         if aggregate == "median":
-            return np.asarray(doubled_medians(scaled, order, starts) / 2)
-        from shoal.kernels.sums.exact import group_means
-
-        return group_means(scaled[:, None], order, starts)[:, 0]
+            return np.asarray(doubled_medians(scaled, order, starts, counts) / 2)
+        return means(scaled[:, None], order, starts, counts)[:, 0]
 
 
-def sums(values: NDArray[Any], starts: Int) -> NDArray[Any]:
-    """The exact sum of each stretch values[starts[g]:starts[g + 1]] of non-negative whole numbers."""
-    if values.dtype != object and int(values.max()) * int(np.diff(starts).max()) >= SAFE:
-        values = values.astype(object)
-    return np.asarray(np.add.reduceat(values, starts[:-1]))
-
-
-def doubled_medians(values: NDArray[Any], order: Int, starts: Int) -> NDArray[Any]:
+def doubled_medians(values: NDArray[Any], order: Int, starts: Int, counts: Weights | None = None) -> NDArray[Any]:
     """Twice the median of each group, so that it stays a whole number where the values are."""
     sizes = np.diff(starts)
     group = np.repeat(np.arange(len(sizes)), sizes)
     # A stable sort by value, then by group: within a group the values rise.
     by_value = np.argsort(values[order], kind="stable")
-    ranked = values[order][by_value[np.argsort(group[by_value], kind="stable")]]
-    return np.asarray(ranked[starts[:-1] + (sizes - 1) // 2] + ranked[starts[:-1] + sizes // 2])
+    rising = by_value[np.argsort(group[by_value], kind="stable")]
+    lower, upper = middle_places(starts, None if counts is None else counts[rising])
+    ranked = values[order][rising]
+    return np.asarray(ranked[lower] + ranked[upper])
 
 
 def from_column(column: Column) -> Numbers:

@@ -12,6 +12,7 @@ from shoal.attributes.grouped import modes
 from shoal.attributes.numbers import Numbers
 from shoal.attributes.quantities import warning_of
 from shoal.attributes.scaling import centre_and_spread
+from shoal.attributes.weighing import Weights, counting
 from shoal.parameters import Aggregate, Scaling
 
 
@@ -40,13 +41,21 @@ class NumericAttribute(Attribute):
         return self._scaled(self.numbers.raw())[:, None]
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
         """The mean or median of the group; its most frequent number or an interval where that is asked for."""
         if aggregate in ("mean", "median"):
-            return self.numbers.common(order, starts, aggregate, exact, digits)
+            order, starts, counts = counting(order, starts, weights)
+            return self.numbers.common(order, starts, aggregate, exact, digits, counts)
         if aggregate == "mode":
-            return self._of(modal_records(self.numbers.raw(), order, starts), exact, digits)
+            found = modal_records(self.numbers.raw(), *counting(order, starts, weights))
+            return self._of(found, exact, digits)
         if aggregate != "interval":
             raise refuse_aggregate(self.name, "numeric", aggregate, ("mean", "median", "mode", "interval"))
         ends = extreme_records(self.numbers.raw(), order, starts)
@@ -58,14 +67,20 @@ class NumericAttribute(Attribute):
         """The numbers of some records as common values."""
         return self.numbers.common(records, np.arange(len(records) + 1), "mean", exact, digits)
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """From the values as released, rounding included."""
         if self.is_constant:
             return 0.0, 0.0
         original = self._scaled(self.numbers.raw())
         error = original - self._scaled(common.raw)[labels]
-        deviation = original - original.mean()
-        return float(error @ error), float(deviation @ deviation)
+        if weights is None:
+            deviation = original - original.mean()
+            return float(error @ error), float(deviation @ deviation)
+        heavy = weights.astype(np.float64)
+        deviation = original - np.average(original, weights=heavy)
+        return float((heavy * error) @ error), float((heavy * deviation) @ deviation)
 
     def placed(self, common: CommonValues) -> Float:
         """The values as released, scaled."""
@@ -97,10 +112,10 @@ class NumericAttribute(Attribute):
         return (raw - self.centre) / self.spread
 
 
-def modal_records(raw: Float, order: Int, starts: Int) -> Int:
+def modal_records(raw: Float, order: Int, starts: Int, counts: Weights | None = None) -> Int:
     """A record of each group that has its most frequent number, the lowest one of several."""
     values, codes = np.unique(raw, return_inverse=True)
-    found = modes(codes, order, starts, len(values))
+    found = modes(codes, order, starts, len(values), counts)
     sizes = np.diff(starts)
     own = np.flatnonzero(codes[order] == np.repeat(found, sizes))
     group = np.repeat(np.arange(len(sizes)), sizes)[own]

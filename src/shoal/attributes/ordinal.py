@@ -40,6 +40,7 @@ from shoal.attributes.levels import Level, Levels, spelled, text_like
 from shoal.attributes.numbers import RowsError
 from shoal.attributes.orders import known_order
 from shoal.attributes.scaling import centre_and_spread
+from shoal.attributes.weighing import Weights, counting
 from shoal.errors import ShoalError, some, typed
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
@@ -158,14 +159,16 @@ class OrdinalAttribute(KeptAttribute):
         return (ranks - self.kept.centre) / self.kept.spread
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> CommonValues:
         """The middle category; others where these are asked for."""
         kept, names = self.kept, [spelled(level) for level in self.kept.levels]
-        if aggregate in ("mean", "median"):
-            return CategoryValues(kept.levels, lower_medians(self.ranks, order, starts))
-        if aggregate == "mode":
-            return CategoryValues(kept.levels, modes(self.ranks, order, starts, len(names)))
         if aggregate == "interval":
             low = np.minimum.reduceat(self.ranks[order], starts[:-1])
             high = np.maximum.reduceat(self.ranks[order], starts[:-1])
@@ -173,27 +176,38 @@ class OrdinalAttribute(KeptAttribute):
             return IntervalValues([interval_text(names[a], names[b]) for a, b in ends], (low + high) / 2)
         if aggregate == "ancestor":
             raise refuse_aggregate(self.name, "ordinal", aggregate, ("median", "mode", "interval", "set", "share"))
-        return shared_values(names, *counted(self.ranks, order, starts, len(names)), len(starts) - 1, aggregate)
+        counts = None
+        if aggregate != "set":
+            order, starts, counts = counting(order, starts, weights)
+        if aggregate in ("mean", "median"):
+            return CategoryValues(kept.levels, lower_medians(self.ranks, order, starts, counts))
+        if aggregate == "mode":
+            return CategoryValues(kept.levels, modes(self.ranks, order, starts, len(names), counts))
+        found = counted(self.ranks, order, starts, len(names), counts)
+        return shared_values(names, *found, len(starts) - 1, aggregate)
 
     def placed(self, common: CommonValues) -> Float:
         """The scaled rank that is released."""
         return self._scaled(common.raw)[:, None]
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """By ranks; of a set, those of a random member."""
         if self.is_constant:
             return 0.0, 0.0
-        counts = np.bincount(self.ranks, minlength=len(self.kept.levels))
+        heavy = None if weights is None else weights.astype(np.float64)
+        counts = np.bincount(self.ranks, heavy, minlength=len(self.kept.levels))
         overall = self.kept.loss_of_all(counts)
         if not isinstance(common, SharedValues):
             error = (self.ranks - common.raw[labels]) / self.kept.spread
-            return float(error @ error), overall
+            return float((error if heavy is None else heavy * error) @ error), overall
         # The mean over a random member: the squared distance to its mean, and its variance.
         starts = np.searchsorted(common.group, np.arange(len(common.texts)))
         mean = np.add.reduceat(common.share * common.level, starts)
         variance = np.add.reduceat(common.share * common.level**2, starts) - mean**2
         loss = np.square(self.ranks - mean[labels]) + variance[labels]
-        return float(loss.sum()) / self.kept.spread**2, overall
+        return float((loss if heavy is None else heavy * loss).sum()) / self.kept.spread**2, overall
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """Bars, in their order."""

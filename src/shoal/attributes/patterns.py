@@ -18,26 +18,56 @@ Int = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def apart(attributes: Sequence[Attribute], k: int) -> tuple[tuple[Attribute, ...], Int | None]:
-    """The attributes with the values that are blanked, and the pattern of each record; None where all are one."""
+def apart(
+    attributes: Sequence[Attribute], k: int, units: Int | None = None, strata: Int | None = None
+) -> tuple[tuple[Attribute, ...], Int | None]:
+    """The attributes with the values that are blanked, and the pattern of each record; None where all are one.
+
+    The records of a unit have one pattern, with the gaps of all of them, and k counts units. Patterns are joined
+    within strata; the pattern of a record then tells its stratum too.
+    """
     places = [
         place
         for place, each in enumerate(attributes)
         if isinstance(each, GapAttribute) and each.kept.policy in ("pattern", "blank")
     ]
     if not places:
-        return tuple(attributes), None
+        return tuple(attributes), strata
     chosen = [each for each in attributes if isinstance(each, GapAttribute)]
     chosen = [each for each in chosen if each.kept.policy in ("pattern", "blank")]
     lacking = np.column_stack([each.lacking for each in chosen])
-    patterns, which, counts = numbered(lacking)
     free = np.array([each.kept.policy == "blank" for each in chosen])
-    joined = joined_patterns(patterns, counts, free, [each.name for each in chosen], k)
-    different, strata, _ = numbered(joined)
+    names = [each.name for each in chosen]
+    if units is not None:
+        lacking = of_units(lacking, units, free, names)
+    joined = np.empty_like(lacking)
+    parts = np.zeros(len(lacking), np.int64) if strata is None else strata
+    for part in np.unique(parts):
+        own = parts == part
+        patterns, which, counts = numbered(lacking[own])
+        if units is not None:
+            counts = np.bincount(np.unique(np.stack([units[own], which]), axis=1)[1])
+        joined[own] = joined_patterns(patterns, counts, free, names, k)[which]
     made = list(attributes)
     for column, (place, each) in enumerate(zip(places, chosen, strict=True)):
-        made[place] = each.hiding(joined[which, column])
-    return tuple(made), strata[which] if len(different) > 1 else None
+        made[place] = each.hiding(joined[:, column])
+    different, which, _ = numbered(joined)
+    found = which if strata is None else np.unique(np.stack([strata, which]), axis=1, return_inverse=True)[1]
+    return tuple(made), found if len(different) > 1 or strata is not None else None
+
+
+def of_units(lacking: Mask, units: Int, free: Mask, names: Sequence[str]) -> Mask:
+    """For each record the gaps of all records of its unit; an error where these differ and must not be blanked."""
+    counts = np.column_stack([np.bincount(units, column) for column in lacking.T])
+    sizes = np.bincount(units)[:, None]
+    mixed = (counts > 0) & (counts < sizes) & ~free
+    if mixed.any():
+        name = names[int(np.flatnonzero(mixed.any(axis=0))[0])]
+        raise ShoalError(
+            f"column {name!r} lacks a value in some rows of a person or household and has one in others, so these "
+            "rows cannot be grouped by their gaps; use --gaps blank, value, impute or drop"
+        )
+    return np.asarray(counts[units] > 0)
 
 
 def numbered(rows: Mask) -> tuple[Mask, Int, Int]:

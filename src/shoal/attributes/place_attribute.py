@@ -29,6 +29,7 @@ from shoal.attributes.sphere import (
     unit_vectors,
     unpacked,
 )
+from shoal.attributes.weighing import Weights, counting, weighted_squares
 from shoal.errors import ShoalError
 from shoal.parameters import Aggregate
 
@@ -73,31 +74,39 @@ class PlaceAttribute(Attribute):
         return self._scaled(self.vectors)
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> PlaceValues:
         """The mean direction; as a median the medoid; as a mode the most frequent place."""
         decimals = PLACES if exact else self.form.decimals if digits is None else digits
-        places = self._with_poles(
-            rounded(self._common(order, starts, aggregate), decimals), order, starts, decimals
-        )
+        order, starts, counts = counting(order, starts, weights)
+        found = rounded(self._common(order, starts, aggregate, counts), decimals)
+        places = self._with_poles(found, order, starts, decimals)
         return PlaceValues(self.form, places, None if exact else decimals)
 
-    def _common(self, order: Int, starts: Int, aggregate: Aggregate) -> Int:
+    def _common(self, order: Int, starts: Int, aggregate: Aggregate, counts: Weights | None = None) -> Int:
         """The common places before they are rounded, but for how places are stored."""
         match aggregate:
             case "mean":
-                directions, somewhere = mean_directions(self.vectors, order, starts)
+                directions, somewhere = mean_directions(self.vectors, order, starts, counts)
                 places = nearest_place(directions)
-                return places if somewhere.all() else np.where(somewhere, places, self._medoids(order, starts))
+                if somewhere.all():
+                    return places
+                return np.where(somewhere, places, self._medoids(order, starts, counts))
             case "median":
-                return self._medoids(order, starts)
+                return self._medoids(order, starts, counts)
             case "mode":
                 different, codes = np.unique(self.places, return_inverse=True)
-                return np.asarray(different[modes(codes, order, starts, len(different))])
+                return np.asarray(different[modes(codes, order, starts, len(different), counts)])
         raise refuse_aggregate(self.name, "a place", aggregate, ("mean", "median", "mode"))
 
-    def _medoids(self, order: Int, starts: Int) -> Int:
-        return np.asarray(self.places[medoids(self.vectors, order, starts)])
+    def _medoids(self, order: Int, starts: Int, counts: Weights | None) -> Int:
+        return np.asarray(self.places[medoids(self.vectors, order, starts, counts)])
 
     def _with_poles(self, places: Int, order: Int, starts: Int, decimals: int) -> Int:
         """A pole has every longitude: it gets the one that all records of its group have, else 0."""
@@ -110,14 +119,17 @@ class PlaceAttribute(Attribute):
         shared = unpacked(rounded(np.where(low == high, low, 0), decimals))[1]
         return packed(latitude, np.where(polar, shared, longitude))
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """By chords, from the places as released, rounding included."""
         if self.is_constant:
             return 0.0, 0.0
-        overall = towards(self.vectors.mean(axis=0))
+        heavy = None if weights is None else weights.astype(np.float64)
+        overall = towards(np.average(self.vectors, axis=0, weights=heavy))
         errors = (self.vectors - common.raw[labels]) / self.spread
         deviations = (self.vectors - overall) / self.spread
-        return float(np.square(errors).sum()), float(np.square(deviations).sum())
+        return weighted_squares(errors, weights), weighted_squares(deviations, weights)
 
     def placed(self, common: CommonValues) -> Float:
         """The places as released, scaled."""

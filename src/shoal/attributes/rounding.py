@@ -33,7 +33,7 @@ def nearest_even(numerator: NDArray[Any], denominator: NDArray[Any], origin: int
     return np.asarray(whole + up.astype(np.int64))
 
 
-def round_units(total: NDArray[Any], parts: Int, origin: int, highest: int, step: int) -> NDArray[Any]:
+def round_units(total: NDArray[Any], parts: NDArray[Any], origin: int, highest: int, step: int) -> NDArray[Any]:
     """The multiples of `step` nearest to origin + total / parts, given above the origin.
 
     The column has numbers from the origin to `highest` above it.

@@ -51,6 +51,7 @@ from shoal.attributes.common_values import CommonValues
 from shoal.attributes.gaps import settled
 from shoal.attributes.numeric_attribute import NumericAttribute
 from shoal.attributes.numeric_stream import NumericGathering, NumericKept
+from shoal.attributes.weighing import Weights, counting, sizes_of, summed, weighted_squares
 from shoal.errors import ShoalError
 from shoal.parameters import Aggregate, Scaling
 from shoal.table import Column
@@ -269,27 +270,44 @@ class MassAttribute(KeptAttribute):
         return np.column_stack(both) * kept.factor
 
     def common_values(
-        self, order: Int, starts: Int, aggregate: Aggregate, exact: bool, digits: int | None
+        self,
+        order: Int,
+        starts: Int,
+        aggregate: Aggregate,
+        exact: bool,
+        digits: int | None,
+        weights: Weights | None = None,
     ) -> MassValues:
         """The mass where at least half of the records are there, else the mean or median of the others."""
         if aggregate in ("mean", "median"):
-            order, starts = deciding(self.at, order, starts)
-        common = self.inner.common_values(order, starts, aggregate, exact, digits)
+            order, starts = deciding(self.at, *counting(order, starts, weights))
+        common = self.inner.common_values(order, starts, aggregate, exact, digits, weights)
         mass = self.kept.inner.attribute(np.array([self.kept.mass], self.kept.dtype))
         released = mass.common_values(np.zeros(1, np.int64), np.array([0, 1]), "mean", exact, digits)
         return MassValues(common, common.raw == released.raw)
 
-    def squared_errors(self, common: CommonValues, labels: Int) -> tuple[float, float]:
+    def squared_errors(
+        self, common: CommonValues, labels: Int, weights: Weights | None = None
+    ) -> tuple[float, float]:
         """By the coordinates: to be at the mass and to be released beside it is a loss, and so is the reverse."""
         if self.is_constant:
             return 0.0, 0.0
         points = self.coordinates()
         errors = points - self.placed(common)[labels]
-        beside = points[~self.at, 0]
-        mostly = 2 * int(self.at.sum()) >= len(points)
-        overall = self.kept.middle * self.kept.factor if mostly else beside.mean()
-        away = points - np.array([overall, self.kept.far * self.kept.factor if mostly else 0.0])
-        return float(np.square(errors).sum()), float(np.square(away).sum())
+        away = points - self._overall(points, weights)
+        return weighted_squares(errors, weights), weighted_squares(away, weights)
+
+    def _overall(self, points: Float, weights: Weights | None) -> Float:
+        """The coordinates of the common value of all records: those of the mass, or of the mean of the others."""
+        kept, others = self.kept, ~self.at
+        if weights is None:
+            mostly = 2 * int(others.sum()) <= len(points)
+        else:
+            mostly = 2 * sum(weights[others].tolist()) <= sum(weights.tolist())
+        if mostly:
+            return np.array([kept.middle, kept.far]) * kept.factor
+        heavy = None if weights is None else weights[others].astype(np.float64)
+        return np.array([np.average(points[others, 0], weights=heavy), 0.0])
 
     def placed(self, common: CommonValues) -> Float:
         """The values as released, scaled."""
@@ -334,15 +352,19 @@ class MassAttribute(KeptAttribute):
         return {"mass": self.kept.shown}
 
 
-def deciding(at: Mask, order: Int, starts: Int) -> tuple[Int, Int]:
-    """The records that each group has its common value from: one at the mass, or those that are not."""
+def deciding(at: Mask, order: Int, starts: Int, counts: Weights | None = None) -> tuple[Int, Int]:
+    """The records that each group has its common value from: one at the mass, or those that are not.
+
+    `counts` says how often each place in `order` counts, once where it is None.
+    """
     there, sizes = at[order], np.diff(starts)
-    counts = np.add.reduceat(there.astype(np.int64), starts[:-1])
-    massive = 2 * counts >= sizes
+    number = np.add.reduceat(there.astype(np.int64), starts[:-1])
+    massive = number if counts is None else summed(there.astype(np.int64), starts, counts)
+    massive = np.asarray(2 * massive >= sizes_of(starts, counts))
     so_far = np.cumsum(there)
-    first = there & (so_far - np.repeat(so_far[starts[1:] - 1] - counts, sizes) == 1)
+    first = there & (so_far - np.repeat(so_far[starts[1:] - 1] - number, sizes) == 1)
     chosen = np.where(np.repeat(massive, sizes), first, ~there)
-    return order[chosen], np.concatenate([[0], np.cumsum(np.where(massive, 1, sizes - counts))])
+    return order[chosen], np.concatenate([[0], np.cumsum(np.where(massive, 1, sizes - number))])
 
 
 class MassGathering(Gathering):

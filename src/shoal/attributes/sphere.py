@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.rounding import nearest_even
+from shoal.attributes.weighing import Weights, means
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -72,29 +73,28 @@ def towards(middle: Float) -> Float:
     return middle / length if length >= _NOWHERE else np.zeros(3)
 
 
-def mean_directions(vectors: Float, order: Int, starts: Int) -> tuple[Float, NDArray[np.bool_]]:
+def mean_directions(
+    vectors: Float, order: Int, starts: Int, counts: Weights | None = None
+) -> tuple[Float, NDArray[np.bool_]]:
     """The normalised sum of the unit vectors of each group, and where there is one.
 
-    Group g holds order[starts[g]:starts[g + 1]].
+    Group g holds order[starts[g]:starts[g + 1]]; `counts` says how often each place in `order` counts, once where
+    it is None.
     """
-    from shoal.kernels.sums.exact import group_means
-
-    means = group_means(vectors, order, starts)
-    long = lengths(means)
+    middles = means(vectors, order, starts, counts)
+    long = lengths(middles)
     somewhere = long >= _NOWHERE
-    return means / np.where(somewhere, long, 1.0)[:, None], somewhere
+    return middles / np.where(somewhere, long, 1.0)[:, None], somewhere
 
 
-def medoids(vectors: Float, order: Int, starts: Int) -> Int:
+def medoids(vectors: Float, order: Int, starts: Int, counts: Weights | None = None) -> Int:
     """The record of each group whose squared chords to all others have the least sum; the first of several.
 
     This is the record that is nearest to the mean of the group's vectors.
     """
-    from shoal.kernels.sums.exact import group_means
-
     sizes = np.diff(starts)
-    means = np.repeat(group_means(vectors, order, starts), sizes, axis=0)
-    near = np.round((vectors[order] * means).sum(axis=1), _ALIKE)
+    middles = np.repeat(means(vectors, order, starts, counts), sizes, axis=0)
+    near = np.round((vectors[order] * middles).sum(axis=1), _ALIKE)
     best = np.repeat(np.maximum.reduceat(near, starts[:-1]), sizes)
     return firsts_where(near == best, order, starts)
 

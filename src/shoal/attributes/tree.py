@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes.compact import compacted
+from shoal.attributes.grouped import counted
 from shoal.attributes.taxonomy import Taxonomy
+from shoal.attributes.weighing import Weights, middle_places, running, sizes_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -137,14 +139,15 @@ class Tree:
         marks: Any = csr_matrix((np.sqrt(self.lengths[node]), (row, node - 1)), shape=(len(self), len(self) - 1))
         return compacted(marks, counts / counts.sum(), most)[0]
 
-    # Groups of records: group g holds the nodes of the records order[starts[g]:starts[g + 1]].
+    # Groups of records: group g holds the nodes of the records order[starts[g]:starts[g + 1]]. `counts` says how
+    # often each place in `order` counts, once where it is None.
 
-    def sorted_keys(self, nodes: Int, order: Int, starts: Int) -> Int:
-        """Group and node of each record in one number, sorted; the node is what is left of a division."""
+    def keys(self, nodes: Int, order: Int, starts: Int) -> Int:
+        """Group and node of each record in one number; the node is what is left of a division."""
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return np.sort(groups * len(self) + nodes[order])
+        return np.asarray(groups * len(self) + nodes[order])
 
-    def medians(self, nodes: Int, order: Int, starts: Int) -> Int:
+    def medians(self, nodes: Int, order: Int, starts: Int, counts: Weights | None = None) -> Int:
         """For each group the node of the least summed path length to its records.
 
         That is the lowest node with more than half of the records below it, whatever the lengths are: a step down
@@ -154,44 +157,62 @@ class Tree:
         The summed path length is at most twice the SSE of the points of the records: a record of the group, taken
         at random, has 2 SSE in the mean, and no record is better than the median.
         """
-        sizes, keys = np.diff(starts), self.sorted_keys(nodes, order, starts)
+        keys, before = self.keys(nodes, order, starts), None
+        if counts is None:
+            keys.sort()
+        else:
+            ranked = np.argsort(keys, kind="stable")
+            keys, counts = keys[ranked], counts[ranked]
+            before = running(counts)
+        sizes = sizes_of(starts, counts)
         first = np.arange(len(sizes)) * len(self)
 
         def is_few(node: Int) -> NDArray[np.bool_]:
-            records = np.searchsorted(keys, first + self.ends[node]) - np.searchsorted(keys, first + node)
+            low, high = np.searchsorted(keys, first + node), np.searchsorted(keys, first + self.ends[node])
+            records = high - low if before is None else before[high] - before[low]
             return np.asarray(2 * records <= sizes)
 
         # More than half of a sorted stretch includes its middle.
-        return self.climbed(keys[starts[:-1] + sizes // 2] - first, is_few)
+        _, middle = middle_places(starts, counts)
+        return self.climbed(keys[middle] - first, is_few)
 
     def ancestors(self, nodes: Int, order: Int, starts: Int) -> Int:
         """For each group the lowest node that has all its records below it."""
-        keys = self.sorted_keys(nodes, order, starts) % len(self)
+        keys = np.sort(self.keys(nodes, order, starts)) % len(self)
         return self.meetings(keys[starts[:-1]], keys[starts[1:] - 1])
 
-    def members(self, nodes: Int, order: Int, starts: Int) -> tuple[Int, Int, Int]:
+    def members(
+        self, nodes: Int, order: Int, starts: Int, counts: Weights | None = None
+    ) -> tuple[Int, NDArray[Any], Int]:
         """The different nodes of each group, how many records each has, and where each group starts among them."""
-        keys, records = np.unique(self.sorted_keys(nodes, order, starts), return_counts=True)
-        begins = np.searchsorted(keys, np.arange(len(starts)) * len(self))
-        return keys % len(self), records, begins
+        groups, members, records = counted(nodes, order, starts, len(self), counts)
+        return members, records, np.searchsorted(groups, np.arange(len(starts)))
 
-    def modes(self, nodes: Int, order: Int, starts: Int, counts: Int) -> Int:
-        """For each group its most frequent node; of several the most frequent in all, then the first."""
-        members, records, begins = self.members(nodes, order, starts)
+    def modes(self, nodes: Int, order: Int, starts: Int, everywhere: Int, counts: Weights | None = None) -> Int:
+        """For each group its most frequent node; of several the most frequent everywhere, then the first."""
+        members, records, begins = self.members(nodes, order, starts, counts)
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(begins))
-        ranked = np.lexsort((members, -counts[members], -records, groups))
+        ranked = np.lexsort((members, -everywhere[members], -records, groups))
         return np.asarray(members[ranked[begins[:-1]]])
 
-    def expected(self, nodes: Int, labels: Int, members: Int, weights: Float, begins: Int) -> float:
+    def expected(
+        self, nodes: Int, labels: Int, members: Int, weights: Float, begins: Int, heavy: Float | None = None
+    ) -> float:
         """The summed path length from records to a random member of their group, drawn by weights.
 
-        The weights add up to 1 in each group. An edge counts where it lies between a record and the member.
+        The weights add up to 1 in each group. An edge counts where it lies between a record and the member: as
+        often as `heavy` says of the record, once where it is None.
         """
         groups = np.repeat(np.arange(len(begins) - 1), np.diff(begins))
-        keys, records = np.unique(labels * len(self) + nodes, return_counts=True)
+        keys = labels * len(self) + nodes
+        if heavy is None:
+            keys, records = np.unique(keys, return_counts=True)
+        else:
+            keys, place = np.unique(keys, return_inverse=True)
+            records = np.bincount(place, heavy)
         keys = np.concatenate([keys, groups * len(self) + members])
         held = np.vstack([np.r_[records, np.zeros(len(members))], np.r_[np.zeros(len(records)), weights]])
-        sizes, steps, total = np.bincount(labels), self.steps[keys % len(self)], 0.0
+        sizes, steps, total = np.bincount(labels, heavy), self.steps[keys % len(self)], 0.0
         above, carried = keys[:0], held[:, :0]
         for step in range(int(steps.max()), 0, -1):
             here = steps == step

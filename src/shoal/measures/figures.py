@@ -54,7 +54,8 @@ class Figure:
 class Known:
     """What is known of a release when its figures are made, in memory or in blocks.
 
-    `sizes` are those of the smallest and of the largest group; `made_by` is the method in words.
+    `sizes` are those of the smallest and of the largest group, in persons or households where k counts these;
+    `made_by` is the method in words.
     """
 
     k: int
@@ -67,6 +68,8 @@ class Known:
     points_loss: float = 0.0  # 100 * SSE / SST of the points
     gaps: Mapping[str, Any] = field(default_factory=dict)  # as `GapFacts.as_dict` has them
     kinds: Mapping[str, Any] = field(default_factory=dict)  # what each quasi-identifier was taken for
+    design: Mapping[str, Any] = field(default_factory=dict)  # whose the records are, as `Design.facts` has it
+    weighted_loss: InformationLoss | None = None  # with sampling weights
 
 
 Measure = Callable[[Known], Iterable[Figure]]
@@ -90,12 +93,15 @@ def groups(known: Known) -> Iterable[Figure]:
     """How many records there are, in how many groups."""
     low, high = known.sizes
     of = f"{low}" if low == high else f"{low} to {high}"
+    whom, there = known.design.get("whom", "records"), known.design.get("there", known.records)
+    whose = "" if whom == "records" else f" of {there} {whom}"
+    of += "" if whom == "records" else f" {whom}"
     yield Figure(
         "records", known.records, "records", counted(known.records), "records", "", "groups", "public"
     )  # said with the groups
     yield Figure(
         "groups", known.groups, "groups", counted(known.groups), f"groups of {span(low, high)}",
-        f"{known.records} records in {known.groups} groups of {of} ({known.made_by})", "groups", "public",
+        f"{known.records} records{whose} in {known.groups} groups of {of} ({known.made_by})", "groups", "public",
         {"smallest": low, "largest": high},
     )  # fmt: skip
 
@@ -164,17 +170,19 @@ def untouched(known: Known) -> Iterable[Figure]:
     called = {"others": "columns without a role", "confidential": "confidential columns"}
     for name, given in known.untouched.items():
         yield Figure(
-            f"untouched_{name}", given["records_below_k"], "records", "",
-            f"{called[name]}: records in groups of fewer than {known.k} on these columns alone",
+            f"untouched_{name}", given["records_below_k"], given["counts"], "",
+            f"{called[name]}: {given['counts']} in groups of fewer than {known.k} on these columns alone",
             f"{called[name]} ({len(given['columns'])}): {'; '.join(given['says'])}", "risk", details=given,
         )  # fmt: skip
 
 
-def verified(k: int, asked: int, where: str) -> Figure:
-    """The k that was counted on what leaves; `where` says on what."""
+def verified(k: int, asked: int, where: str, whom: str = "records", by: str = "") -> Figure:
+    """The k that was counted on what leaves; `where` says on what, `whom` what it counts, and `by` how it knew."""
+    counted = "" if whom == "records" else f" {whom}"
+    by = f", counted {by}" if by else ""
     return Figure(
-        "verified_k", k, "records", f"k = {k}", f"verified on {where}; asked for {asked}",
-        f"verified on {where}: k = {k} (asked for {asked})", "groups", "public",
+        "verified_k", k, whom, f"k = {k}{counted}", f"verified on {where}; asked for {asked}",
+        f"verified on {where}: k = {k}{counted} (asked for {asked}{by})", "groups", "public",
     )  # fmt: skip
 
 

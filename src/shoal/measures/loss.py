@@ -3,13 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shoal.attributes import CommonValues
-from shoal.space import Space
-
-Int = NDArray[np.int64]
+from shoal.attributes.weighing import Weights
+from shoal.space import Cells, Space
 
 
 @dataclass(frozen=True)
@@ -41,14 +37,22 @@ class InformationLoss:
         return 100.0 * sse / sst if sst > 0 else 0.0
 
 
-def information_loss(space: Space, common: Mapping[str, CommonValues], labels: Int) -> InformationLoss:
-    """The loss of the values as released, rounding included."""
+def information_loss(
+    space: Space, common: Mapping[str, CommonValues], cells: Cells, weights: Weights | None = None
+) -> InformationLoss:
+    """The loss of the values as released, rounding included.
+
+    `weights` are whole numbers, one for each record, that say how often it counts. Where all are 0, each record
+    counts once.
+    """
+    if weights is not None and not (weights > 0).any():
+        weights = None
     return InformationLoss(
         tuple(
             AttributeLoss(
                 attribute.name,
                 attribute.weight,
-                *attribute.squared_errors(common[attribute.name], labels),
+                *attribute.squared_errors(common[attribute.name], cells[attribute.name], weights),
             )
             for attribute in space.attributes
         )

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from shoal.attributes import finite_numbers
 from shoal.errors import some
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
+from shoal.privacy.persons import persons_in
 
 Hashes = NDArray[np.uint64]
 Int = NDArray[np.int64]
@@ -84,6 +85,19 @@ class MemoryTally:
         yield np.unique(np.concatenate(self._parts), return_counts=True)[1]
 
 
+class PersonTally(MemoryTally):
+    """A tally in memory that counts the rows of a person once, given the number of each record's person."""
+
+    def __init__(self, persons: Int) -> None:
+        super().__init__()
+        self._persons = persons
+
+    def sizes(self) -> Iterator[Int]:
+        """How many different persons have each."""
+        codes = np.unique(np.concatenate(self._parts), return_inverse=True)[1]
+        yield persons_in(codes, self._persons).sizes
+
+
 @dataclass(frozen=True)
 class Dependency:
     """A column whose values go with one value of a quasi-identifier, in a share of the records that repeat one."""
@@ -111,6 +125,7 @@ class GivenAway:
     dependencies: tuple[Dependency, ...] = ()
     relations: tuple[Relation, ...] = ()
     unseen: tuple[str, ...] = ()  # what was not looked at, in words
+    whom: str = "records"  # what is counted; several rows of a person or household count once
 
     @property
     def gives_away(self) -> bool:
@@ -124,6 +139,12 @@ class GivenAway:
             f"{self.records_below} {'is' if self.records_below == 1 else 'are'} in groups of fewer than {self.k}"
         )
         lines = [f"{self.unique} of {self.records} records are unique on {where} and {below}"]
+        if self.whom != "records":
+            one = self.whom.removesuffix("s")
+            lines = [
+                f"on {where}, {self.unique} of {self.groups} combinations are of a single {one} and "
+                f"{self.groups_below} of fewer than {self.k} {self.whom}"
+            ]
         lines += [str(found) for found in (*self.dependencies, *self.relations)]
         return lines + [f"not looked at: {what}" for what in self.unseen]
 
@@ -131,6 +152,7 @@ class GivenAway:
         """As JSON takes it."""
         return {
             "columns": list(self.columns),
+            "counts": self.whom,
             "groups": self.groups,
             "unique": self.unique,
             "groups_below_k": self.groups_below,
@@ -205,8 +227,12 @@ def given_away(
     k: int,
     signs: Signs = (".", ""),
     tally: Callable[[str], Tally] = lambda _: MemoryTally(),
+    whom: str = "records",
 ) -> Untouched:
-    """Measure what columns give away that are released as they are; `parts` is read once, and again if need be."""
+    """Measure what columns give away that are released as they are; `parts` is read once, and again if need be.
+
+    `whom` says what the tally counts.
+    """
     kept = [*others, *confidential]
     if not kept:
         return Untouched()
@@ -224,7 +250,7 @@ def given_away(
     figures = {}
     for name, (counter, listed) in counters.items():
         extra = others if name == "confidential" else ()
-        figures[name] = look.figure(counted(counter, listed, k), extra)
+        figures[name] = look.figure(replace(counted(counter, listed, k), whom=whom), extra)
     if not look.is_whole:
         figures = checked(parts, figures, signs)
     return Untouched(figures.get("others"), figures.get("confidential"))

@@ -70,6 +70,11 @@ class Auto(Microaggregator):
     ----------
     chosen_ : the method, with its parameters
     reason_ : why it was chosen
+
+    Notes
+    -----
+    Where records have weights, it is MDAV with these, in blocks if the table is large, then rounds of weighted
+    exchanges.
     """
 
     name = "auto"
@@ -77,6 +82,7 @@ class Auto(Microaggregator):
     idea = "chooses by the size of the table, k and the time there is"
     cost = "near-linear time, O(n) memory"
     reference = "measured in docs/scale.md"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "k": Whole(1),
@@ -106,7 +112,16 @@ class Auto(Microaggregator):
         self.chosen_, self.reason_ = choose(
             len(X), varying, self.k, self.seconds, jobs(self.n_jobs), self.random_state, is_tied(X)
         )
-        labels = self.chosen_._group(X, progress)
+        return self._by_chosen(X, None, progress)
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        m = int(np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
+        self.chosen_, self.reason_ = choose_weighted(len(X), m, self.k, self.seconds, jobs(self.n_jobs))
+        return self._by_chosen(X, weights, progress)
+
+    def _by_chosen(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+        """The groups of the method that was chosen."""
+        labels = self.chosen_._group_either(X, weights, progress)
         self.interrupted_ = getattr(self.chosen_, "interrupted_", False)
         return labels
 
@@ -151,6 +166,20 @@ def choose(
         Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=sweeps, n_jobs=n_jobs),
         f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(sweeps, 'round')} of exchanges between neighbouring "
         f"groups{allowed(seconds)}",
+    )
+
+
+def choose_weighted(n: int, m: int, k: int, seconds: float | None = None, n_jobs: int = 1) -> Choice:
+    """The method for n records of different weights, of which m attributes vary."""
+    if n < 2 * k or m == 0:
+        return Choice(MDAV(k=k), "there is only one way to group them" if n < 2 * k else "all records are equal")
+    if k > _LARGE:
+        return Choice(MDAV(k=k), f"records have weights, and groups more than {_LARGE} records: MDAV with weights")
+    sweeps = _MOST_SWEEPS if n <= _REFINED and seconds is None else sweeps_for(n, m, seconds)
+    return Choice(
+        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=sweeps, n_jobs=n_jobs),
+        f"records have weights: MDAV with weights in {cut(n, k, LARGEST_BLOCK)}, then up to "
+        f"{times(sweeps, 'round')} of weighted exchanges between neighbouring groups{allowed(seconds)}",
     )
 
 

@@ -13,7 +13,6 @@ D. Rebollo-Monedero et al., An algorithm for k-anonymous microaggregation and cl
 distortion-optimized quantizers, Data & Knowledge Engineering 70 (2011) 892-921, block by groups and by macrocells.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -23,16 +22,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shoal.engines import in_order
-from shoal.errors import ShoalError, ShoalWarning
+from shoal.errors import ShoalError, warn
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.imhm import blocks_of
 from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, OneOf, Rule, Whole
-from shoal.search.exchanges import Exchanges, halved
+from shoal.search.exchanges import halved
 from shoal.search.scattered import gathered
+from shoal.search.weighted import exchanges_for
 from shoal.steps.projections import first_component, zscore_sum
-from shoal.wrapper import MethodRule, Wrapper
+from shoal.wrapper import MethodRule, Wrapper, part_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -68,6 +68,11 @@ class Blocked(Wrapper):
     blocks_ : the block of each record
     history_ : the SSE after the blocks and after each round of exchanges
     interrupted_ : whether a Ctrl-C ended the exchanges early; the groups are the best found until then
+
+    Notes
+    -----
+    Where records have weights, the method inside must take them, and the exchanges lower the weighted SSE. Blocks
+    do not depend on the weights. Groups may then have 2k records or more.
     """
 
     name = "blocked"
@@ -75,6 +80,7 @@ class Blocked(Wrapper):
     idea = "the table in blocks, on all cores, then exchanges across the borders"
     cost = "that of the method on 20000 records, n / 20000 times, O(n) memory"
     reference = "Mortazavi et al. 2013; Rebollo-Monedero et al. 2011"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "method": MethodRule(),
@@ -110,27 +116,33 @@ class Blocked(Wrapper):
             raise ShoalError(f"max_size must be at least 2k = {2 * self.k}, not {self.max_size}")
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
+        return self._in_blocks(X, None, progress)
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        return self._in_blocks(X, weights, progress)
+
+    def _in_blocks(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+        """Blocks, the method on each, then exchanges."""
         self.interrupted_ = False
         blocks = blocks_by(self.by, X, self.k, self._number(len(X)), self.n_jobs)
         self.blocks_ = np.empty(len(X), np.int64)
         for number, block in enumerate(blocks):
             self.blocks_[block] = number
         stages = 2 if self.sweeps else 1
-        labels = self._by_block(X, blocks, staged(progress, 0, stages))
+        labels = self._by_block(X, weights, blocks, staged(progress, 0, stages))
         if self.sweeps and len(blocks) > 1:
-            labels = gathered(X, labels, self.k)
+            labels = gathered(X, labels, self.k, weights)
+        exchanges = exchanges_for(self.k, self.n_jobs, weights)
         self.history_: list[float] = []
         try:
-            for better, error in Exchanges(self.k, self.n_jobs).rounds(
-                X, labels, self.sweeps, staged(progress, 1, stages)
-            ):
+            for better, error in exchanges.rounds(X, labels, self.sweeps, staged(progress, 1, stages)):
                 labels = better
                 self.history_.append(error)
             if progress is not None:
                 progress(len(X), len(X))
         except KeyboardInterrupt:
             self.interrupted_ = True
-            warnings.warn("interrupted: these are the best groups found so far", ShoalWarning, stacklevel=4)
+            warn("interrupted: these are the best groups found so far")
         return labels
 
     def _number(self, n: int) -> int:
@@ -145,13 +157,13 @@ class Blocked(Wrapper):
             return self.blocks
         return min(most, -(-n // (self.max_size or max(LARGEST_BLOCK, 2 * self.k))))
 
-    def _by_block(self, X: Float, blocks: list[Int], progress: Progress | None) -> Int:
+    def _by_block(self, X: Float, weights: Float | None, blocks: list[Int], progress: Progress | None) -> Int:
         """The groups of all blocks under one numbering."""
         if len(blocks) == 1:
-            return self._grouped(X, progress)
+            return self._grouped(X, weights, progress)
         labels = np.empty(len(X), np.int64)
         groups = done = 0
-        parts = in_order(Grouping(X, self._fresh()), blocks, self.n_jobs)
+        parts = in_order(Grouping(X, weights, self._fresh()), blocks, self.n_jobs)
         for block, (part, interrupted) in zip(blocks, parts, strict=True):
             self.interrupted_ |= interrupted
             labels[block] = part + groups
@@ -167,12 +179,13 @@ class Grouping:
     """The work of grouping a block."""
 
     X: Float
+    weights: Float | None
     method: Microaggregator
 
     def __call__(self, block: Int) -> tuple[Int, bool]:
         """The labels of its records, and whether an interruption ended the work early."""
         model: Microaggregator = clone(self.method)
-        labels = model._group(self.X[block], None)
+        labels = model._group_either(self.X[block], part_of(self.weights, block), None)
         return labels, getattr(model, "interrupted_", False)
 
 

@@ -37,13 +37,15 @@ class CBFS(Microaggregator):
     -----
     While at least k records are free, the one farthest from their centroid and its k - 1 nearest free
     records form a group. Fewer than k left over join, in file order, the groups with the nearest centroids,
-    each of which is updated at once. Ties go to the lowest record index.
+    each of which is updated at once. Ties go to the lowest record index. Where records have weights, all centroids
+    are weighted, as in MDAV.
     """
 
     name = "cbfs"
     idea = "as MDAV, one group at a time"
     cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Laszlo and Mukherjee 2005; Mortazavi et al. 2013, footnote 1"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1)}
 
@@ -51,6 +53,13 @@ class CBFS(Microaggregator):
         self.k = k
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        peeling = Peeling(X, self.k, progress)
-        peeling.run(one_group, floor=self.k)
-        return peeling.group_the_rest()
+        return peeled(Peeling(X, self.k, progress))
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        return peeled(Peeling(X, self.k, progress, weights))
+
+
+def peeled(peeling: Peeling) -> Int:
+    """One group after the other, then what is left over."""
+    peeling.run(one_group, floor=peeling.k)
+    return peeling.group_the_rest()

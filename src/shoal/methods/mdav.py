@@ -43,7 +43,8 @@ class MDAV(Microaggregator):
     their centroid, one around the free record Q farthest from P. If k to 2k - 1 records are left, they
     form the last group; if fewer, each joins, in file order, the group with the nearest centroid, and
     that centroid is updated at once. Centroids come from exact sums, distances are summed attribute by
-    attribute, and ties go to the lowest record index, so the groups depend on the input alone.
+    attribute, and ties go to the lowest record index, so the groups depend on the input alone. Where records have
+    weights, all centroids are weighted; the plain one stands for records that all have the weight 0.
     """
 
     name = "mdav"
@@ -51,6 +52,7 @@ class MDAV(Microaggregator):
     idea = "groups of k from the rim of the data inwards"
     cost = "about n^1.3 time on data with structure, O(n) memory"
     reference = "Rebollo-Monedero et al. 2019, Algorithm A; Domingo-Ferrer and Torra 2005"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1), "until": OneOf(("2k", "3k"))}
 
@@ -59,7 +61,13 @@ class MDAV(Microaggregator):
         self.until = until
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        peeling = Peeling(X, self.k, progress)
+        return self._peeled(Peeling(X, self.k, progress))
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        return self._peeled(Peeling(X, self.k, progress, weights))
+
+    def _peeled(self, peeling: Peeling) -> Int:
+        """The steps of the method."""
         peeling.run(pairs_of_groups, floor=(2 if self.until == "2k" else 3) * self.k)
         if peeling.free >= 2 * self.k:
             peeling.run(one_group, floor=2 * self.k, most=1)
@@ -77,9 +85,24 @@ def one_group(peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
 
 
 def centroid_groups(peeling: Peeling, floor: int, most: int, in_pairs: bool) -> tuple[int, int]:
-    """Groups around the record farthest from the centroid of the free ones."""
-    from shoal.kernels.single.peel import centroid_steps
+    """Groups around the record farthest from the centroid of the free ones, weighted if they have weights."""
+    from shoal.kernels.single.peel import centroid_steps, weighted_centroid_steps
 
+    weighing = peeling.weighing_of_free()
+    if weighing is not None:
+        return weighted_centroid_steps(
+            peeling.tree,
+            peeling.shell,
+            weighing.sums,
+            weighing.products,
+            peeling.labels,
+            peeling.free,
+            peeling.label,
+            peeling.k,
+            floor,
+            most,
+            in_pairs,
+        )
     return centroid_steps(
         peeling.tree,
         peeling.shell,

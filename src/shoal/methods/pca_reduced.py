@@ -56,7 +56,7 @@ class PCAReduced(Wrapper):
     The axes are those of the points as given: scale the attributes first. Each is turned so that its largest
     coordinate is positive. Sums are taken on one thread in the order of the records, so the groups depend on
     the input alone, and equal records stay equal. Where every axis is kept nothing is compressed, and the method
-    inside gets the points as they are.
+    inside gets the points as they are. Weights of records go to the method inside; the axes do not depend on them.
     """
 
     name = "pca-reduced"
@@ -64,6 +64,7 @@ class PCAReduced(Wrapper):
     idea = "the method inside on the first principal components"
     cost = "that of the method inside in fewer dimensions"
     reference = "Rebollo-Monedero et al. 2019, Algorithm B"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "method": MethodRule(),
@@ -84,6 +85,13 @@ class PCAReduced(Wrapper):
         one_of_both(self.energy, self.components)
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
+        return self._on_axes(X, None, progress)
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        return self._on_axes(X, weights, progress)
+
+    def _on_axes(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+        """The groups of the method inside along the first axes."""
         fits(self.components, X)
         self.interrupted_ = False
         axes = principal_axes(X)
@@ -91,7 +99,7 @@ class PCAReduced(Wrapper):
         self.components_ = axes.directions[:kept]
         self.energy_ = share_held(axes.spectrum, kept)
         self.spectrum_ = axes.spectrum
-        return self._grouped(compressed(X, axes, kept), progress)
+        return self._grouped(compressed(X, axes, kept), weights, progress)
 
 
 class Axes(NamedTuple):

@@ -31,7 +31,7 @@ from shoal.methods.pca_reduced import (
 )
 from shoal.parameters import Flag, Maybe, Number, Rule, Whole
 from shoal.partition import means_of
-from shoal.wrapper import MethodRule, Wrapper
+from shoal.wrapper import MethodRule, Wrapper, part_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -84,7 +84,8 @@ class ProximalDistal(Wrapper):
     inside may be otherwise. Of macrocells with equal distortions the first formed is distal first. The groups of
     proximal records are numbered before those of distal ones. With `recursive` a macrocell's rank and the
     threshold refer to the portion that is split, `distal` stands for its share of all macrocells, and a portion
-    that is not split further is compressed if it was the proximal one of its last split.
+    that is not split further is compressed if it was the proximal one of its last split. Weights of records go to
+    the method inside; portions and axes do not depend on them.
     """
 
     name = "proximal-distal"
@@ -92,6 +93,7 @@ class ProximalDistal(Wrapper):
     idea = "dense and sparse records apart, the dense ones on their first principal components"
     cost = "that of the method inside on each portion"
     reference = "Rebollo-Monedero et al. 2019, Algorithm C"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "method": MethodRule(),
@@ -138,6 +140,13 @@ class ProximalDistal(Wrapper):
             raise ShoalError("energy and components say how to compress, but pca=False; leave them out")
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
+        return self._by_portion(X, None, progress)
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        return self._by_portion(X, weights, progress)
+
+    def _by_portion(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+        """The groups of the method inside, each portion on its own."""
         fits(self.components, X)
         self.interrupted_ = False
         self._split_first(X, progress)
@@ -145,7 +154,8 @@ class ProximalDistal(Wrapper):
         portions = self._portions(X, progress)
         for records, proximal in portions:
             points = self._compressed(X[records]) if proximal and self.pca else X[records]
-            labels[records] = groups + self._grouped(points, after(done, len(X), progress))
+            own = part_of(weights, records)
+            labels[records] = groups + self._grouped(points, own, after(done, len(X), progress))
             groups = int(labels[records].max()) + 1
             done += len(records)
         self.n_portions_ = len(portions)

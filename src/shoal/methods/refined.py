@@ -16,7 +16,6 @@ Regions: E. D. Taillard and S. Voss, POPMUSIC: partial optimization metaheuristi
 conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
-import warnings
 from math import inf
 from typing import ClassVar
 
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines import in_order, jobs
-from shoal.errors import ShoalWarning
+from shoal.errors import warn
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
@@ -36,11 +35,14 @@ from shoal.search.exchanges import Exchanges
 from shoal.search.improvement import Improvement
 from shoal.search.recombine import Pool, Recombination, best_of
 from shoal.search.tuning import Tuning
+from shoal.search.weighted import exchanges_for
 from shoal.steps.splitting import split
 from shoal.steps.start import Start, StartRule, groups_of
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+_MOST_WEIGHTED = 20  # rounds of exchanges with weights, beyond which a round gains next to nothing
 
 
 class Refined(Microaggregator):
@@ -75,6 +77,11 @@ class Refined(Microaggregator):
     -----
     Groups of 2k records or more in the start are split by MDAV first, which never costs. Groups are numbered in
     the order of their first records.
+
+    Where records have weights, the start takes them too if its method does, and is the plain one otherwise. Then
+    exchanges lower the weighted SSE until nothing improves, for 20 rounds at most or until `seconds` are over.
+    Annealing, recombination and prices are not weighted and left out, so `rounds` has no effect. Groups may then
+    have 2k records or more.
     """
 
     name = "refined"
@@ -82,6 +89,7 @@ class Refined(Microaggregator):
     idea = "any partition improved by exchanges, annealing and recombination"
     cost = "near-linear rounds of exchanges, then as long as asked for"
     reference = "Schrimpf et al. 2000; Taillard and Voss 2002"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "k": Whole(1),
@@ -115,20 +123,31 @@ class Refined(Microaggregator):
         return True
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
+        return self._improved(X, None, progress)
+
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        return self._improved(X, weights, progress)
+
+    def _improved(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+        """The start, then all that makes it better."""
         beyond = max(0, int(np.frexp(np.abs(X).max())[1]) - 464)  # 2^464 is about 1e140
-        labels = split(X, groups_of(self.start, X, self.k, None), self.k, None)
+        labels = split(X, groups_of(self.start, X, self.k, None, weights), self.k, None)
         rounds = self.rounds
         if rounds is None and self.seconds is None:
             rounds = 1 if len(X) <= self._tuning.annealed else 0
         points = on_fewer_axes(np.ldexp(X, -beyond) if beyond else X)
         seconds = inf if self.seconds is None else self.seconds
-        improvement = Improvement(points, labels, seconds, progress, rounds is not None)
+        improvement = Improvement(points, labels, seconds, progress, rounds is not None, weights=weights)
         self.interrupted_ = False
         try:
-            Refining(improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning).run()
+            refining = Refining(improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning)
+            if weights is None:
+                refining.run()
+            else:
+                refining.run_weighted()
         except KeyboardInterrupt:
             self.interrupted_ = True
-            warnings.warn("interrupted: these are the best groups found so far", ShoalWarning, stacklevel=4)
+            warn("interrupted: these are the best groups found so far")
         scale = 2.0 ** (2 * beyond)
         self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
         self.bounds_ = [(seconds, bound * scale) for seconds, bound in improvement.bounds]
@@ -153,17 +172,21 @@ class Refining:
         best = self.improvement
         if not (len(self.X) >= 2 * self.k > 2 and best.sse > 0.0):
             return
-        self.exchange()
+        self.exchange(self.tuning.sweeps, 0.3 if self.rounds != 0 else 1.0)
         if self.is_priced():
             first = self.tuning.annealed_first[self.k > 4]
             self.anneal(Deadline(best.began + first * best.seconds))
             self.price()
         self.anneal(best.deadline)
 
-    def exchange(self) -> None:
-        """Rounds of exchanges, while they bring something."""
-        best, steps, sweeps = self.improvement, Exchanges(self.k, self.n_jobs), self.tuning.sweeps
-        part = 0.3 if self.rounds != 0 else 1.0
+    def run_weighted(self) -> None:
+        """All steps that can be weighted: the exchanges."""
+        if len(self.X) >= 2 * self.k and self.improvement.sse > 0.0:
+            self.exchange(_MOST_WEIGHTED, 1.0)
+
+    def exchange(self, sweeps: int, part: float) -> None:
+        """Rounds of exchanges, while they bring something; they are this part of the work."""
+        best, steps = self.improvement, exchanges_for(self.k, self.n_jobs, self.improvement.weights)
         for number in range(sweeps):
 
             def report(done: int, total: int, begun: int = number) -> None:

@@ -100,7 +100,14 @@ class UnivariateOptimal(Microaggregator):
         """Why the groups give no k-anonymity and what to do about it; empty if they do."""
         return f"{APART}; leave it out or use another method, such as MDAV" if self.per_attribute is True else ""
 
-    def fit(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Group the records of X, or with `per_attribute` the values of each column.
 
         Parameters
@@ -109,11 +116,13 @@ class UnivariateOptimal(Microaggregator):
             One point per record, finite, not changed.
         y : ignored
             Here for scikit-learn's pipelines.
+        sample_weight : array of shape (n,), optional
+            Equal weights only: the method takes no others.
         progress : callable, optional
             Called now and then with (records grouped so far, records in all).
         """
         if self.per_attribute is not True:
-            super().fit(X, progress=progress)
+            super().fit(X, sample_weight=sample_weight, progress=progress)
             self._forget("attribute_partitions_", "_known_values")
             return self
         if self.projection is not None:
@@ -121,6 +130,7 @@ class UnivariateOptimal(Microaggregator):
                 f"projection={self.projection!r} and per_attribute=True contradict each other; give one of them"
             )
         points = self._checked(X)
+        self._checked_weights(sample_weight, points)
         if points.shape[1] > 1:
             warnings.warn(APART, ShoalWarning, stacklevel=2)
         self._fit_apart(points, progress)
@@ -146,11 +156,18 @@ class UnivariateOptimal(Microaggregator):
         self.information_loss_ = 100.0 * self.sse_ / sst if sst > 0 else 0.0
         self._known_values = [known_records(*pair) for pair in zip(columns, self.labels_.T, strict=True)]
 
-    def fit_transform(self, X: ArrayLike, y: object = None, *, progress: Progress | None = None) -> Any:
+    def fit_transform(
+        self,
+        X: ArrayLike,
+        y: object = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        progress: Progress | None = None,
+    ) -> Any:
         """Group the records of X and replace each by its centroid, or each value by its attribute's."""
         if self.per_attribute is not True:
-            return super().fit_transform(X, progress=progress)
-        self.fit(X, progress=progress)
+            return super().fit_transform(X, sample_weight=sample_weight, progress=progress)
+        self.fit(X, sample_weight=sample_weight, progress=progress)
         return np.column_stack([part.centroids[part.labels, 0] for part in self.attribute_partitions_])
 
     def transform(self, X: ArrayLike) -> Any:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import Number, Rule, Whole
+from shoal.partition import means_of
 from shoal.steps.peeling import Peeling, orders_from
 
 Float = NDArray[np.float64]
@@ -41,13 +42,15 @@ class VMDAV(Microaggregator):
     and its k - 1 nearest free records form a group, which is then extended up to 2k - 1 records: the candidate is
     the free record nearest to any member, at the squared distance d_in; d_out is its squared distance to the
     nearest other free record; it joins if d_in < gamma * d_out. Fewer than k left over join, in file order, the
-    groups with the nearest centroids, each of which is updated at once. Ties go to the lowest record index.
+    groups with the nearest centroids, each of which is updated at once. Ties go to the lowest record index. Where
+    records have weights, all centroids are weighted, as in MDAV; d_in and d_out are not.
     """
 
     name = "vmdav"
     idea = "as MDAV, groups grow where the next record is close"
     cost = "about k times that of MDAV at worst, O(n) memory"
     reference = "Solanas and Martinez-Balleste 2006"
+    weighted = True
 
     _parameters: ClassVar[dict[str, Rule]] = {"k": Whole(1), "gamma": Number(0)}
 
@@ -56,11 +59,15 @@ class VMDAV(Microaggregator):
         self.gamma = gamma
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        from shoal.kernels.sums.exact import group_means
+        return self._peeled(Peeling(X, self.k, progress), means_of(X, np.zeros(len(X), np.int64)))
 
-        peeling = Peeling(X, self.k, progress)
-        centroid = group_means(X, np.arange(len(X)), np.array([0, len(X)]))
-        orders, cursors = orders_from(X, centroid)
+    def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
+        centroid = means_of(X, np.zeros(len(X), np.int64), weights)
+        return self._peeled(Peeling(X, self.k, progress, weights), centroid)
+
+    def _peeled(self, peeling: Peeling, centroid: Float) -> Int:
+        """The steps of the method around the centroid of all records."""
+        orders, cursors = orders_from(peeling.X, centroid)
         peeling.run(partial(ordered_groups, orders, cursors, float(self.gamma)), floor=self.k)
         return peeling.group_the_rest()
 

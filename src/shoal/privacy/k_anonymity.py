@@ -49,12 +49,15 @@ class Anonymity:
 
 def k_anonymity(table: pa.Table, quasi_identifiers: Sequence[str]) -> Anonymity:
     """Count the groups of an Arrow table (values) or of a CSV file's text."""
+    return Anonymity(np.bincount(groups_in(table, quasi_identifiers)))
+
+
+def groups_in(table: pa.Table, quasi_identifiers: Sequence[str]) -> NDArray[np.int64]:
+    """The group of each record of an Arrow table (values) or of a CSV file's text."""
     check_names(quasi_identifiers, table.column_names)
     if table.num_rows == 0:
         raise no_records()
-    return Anonymity(
-        np.bincount(grouped([distinct(name, table[name]).codes for name in dict.fromkeys(quasi_identifiers)]))
-    )
+    return grouped([distinct(name, table[name]).codes for name in dict.fromkeys(quasi_identifiers)])
 
 
 def no_records() -> ShoalError:

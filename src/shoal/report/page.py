@@ -83,8 +83,7 @@ def render(release: "Release") -> str:
 
 def quasi_columns(release: "Release") -> list[Profile]:
     """The quasi-identifiers, in the units of the table."""
-    labels = release.partition.labels
-    return [each.profile(release.common[each.name], labels) for each in release.space.attributes]
+    return [each.profile(release.common[each.name], release.cells[each.name]) for each in release.space.attributes]
 
 
 def confidential_columns(release: "Release") -> list[Profile]:

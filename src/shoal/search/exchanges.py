@@ -4,7 +4,7 @@ A large table is cut into regions of neighbouring groups, other ones in every ro
 region is improved on its own by `kernels/exchanges/sweep.py`. The regions follow from the groups alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,9 +21,11 @@ Int = NDArray[np.int64]
 REGION = 50_000
 """Records of a region, about: what a processor's cache holds with all that is needed."""
 
+NEIGHBOURS = 24
+"""Groups that a group exchanges records with."""
+
 _TOGETHER = 32  # groups whose order does not matter
 _LEAST = 1e-10  # of the mean error of a record: what a change has to gain
-_NEIGHBOURS = 24  # groups that a group exchanges records with
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Exchanges:
     ) -> Iterator[tuple[Int, float]]:
         """The labels and their SSE at the start and after each round; ends when a round brings nothing."""
         turned = on_fewer_axes(X)  # the search sees these; the SSE is that of the points as given
-        error = sse_of(X, labels)
+        error = self._error(X, labels)
         yield labels, error
         for number in range(most):
 
@@ -56,7 +58,7 @@ class Exchanges:
                     progress((begun * total + done) // most, total)
 
             new = self.round(turned, labels, error, number, report)
-            new_error = sse_of(X, new)
+            new_error = self._error(X, new)
             if not new_error < error:
                 return
             labels, error = new, new_error
@@ -65,7 +67,7 @@ class Exchanges:
     def round(self, X: Float, labels: Int, error: float, number: int, progress: Progress | None = None) -> Int:
         """The labels after one round over all regions; the groups are numbered anew."""
         centroids, regions = self._regions(X, labels, number)
-        work = Sweeping(X, labels, centroids, self.k, _LEAST * error / len(X))
+        work = self._work(X, labels, centroids, _LEAST * error / len(X))
         new = np.empty(len(X), np.int64)
         groups = done = 0
         for records, part in in_order(work, regions, self.n_jobs):
@@ -76,6 +78,14 @@ class Exchanges:
             if progress is not None:
                 progress(done, len(X))
         return new
+
+    def _error(self, X: Float, labels: Int) -> float:
+        """What rounds are to lower."""
+        return sse_of(X, labels)
+
+    def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], tuple[Int, Int]]:
+        """What improves a region."""
+        return Sweeping(X, labels, centroids, self.k, least)
 
     def regions(self, X: Float, labels: Int, number: int) -> list[Int]:
         """The records of each region, by rising index."""
@@ -108,15 +118,21 @@ class Sweeping:
     def __call__(self, region: Region) -> tuple[Int, Int]:
         """The region's records and their groups, neighbouring groups side by side so that they share the cache."""
         from shoal.kernels.exchanges.sweep import sweep
-        from shoal.kernels.search_tree.order import halve
 
-        order, place = region.groups.copy(), np.empty(len(self.centroids), np.int64)
-        halve(self.centroids, order, max(1, len(order) // _TOGETHER))
-        place[order] = np.arange(len(order))
-        own = place[self.labels[region.records]]
-        row = np.argsort(own, kind="stable")
-        records = region.records[row]
-        return records, sweep(self.X[records], own[row], self.k, _NEIGHBOURS, self.least)
+        records, own = side_by_side(region, self.labels, self.centroids)
+        return records, sweep(self.X[records], own, self.k, NEIGHBOURS, self.least)
+
+
+def side_by_side(region: Region, labels: Int, centroids: Float) -> tuple[Int, Int]:
+    """The records of a region and their groups, numbered anew so that neighbouring ones are side by side."""
+    from shoal.kernels.search_tree.order import halve
+
+    order, place = region.groups.copy(), np.empty(len(centroids), np.int64)
+    halve(centroids, order, max(1, len(order) // _TOGETHER))
+    place[order] = np.arange(len(order))
+    own = place[labels[region.records]]
+    row = np.argsort(own, kind="stable")
+    return region.records[row], own[row]
 
 
 def turned(points: Float, number: int) -> Float:

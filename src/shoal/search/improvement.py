@@ -25,18 +25,22 @@ class Improvement:
     counted: bool = False  # whether steps are counted, so that progress is theirs too where time is limited
     history: list[tuple[float, float, str]] = field(default_factory=list)
     bounds: list[tuple[float, float]] = field(default_factory=list)
+    weights: Float | None = None  # of the records, where the SSE is weighted
 
     def __post_init__(self) -> None:
         self.began = now()
         self.deadline = Deadline(self.began + self.seconds)
-        self.sse = sse_of(self.X, self.labels)
-        self.sst = sse_of(self.X, np.zeros(len(self.X), np.int64))
+        self.sse = self._sse_of(self.labels)
+        self.sst = self._sse_of(np.zeros(len(self.X), np.int64))
         self.history.append((0.0, self.sse, "start"))
         self._done = 0
 
+    def _sse_of(self, labels: Int) -> float:
+        return sse_of(self.X, labels, self.weights)
+
     def offer(self, labels: Int, stage: str) -> bool:
         """Keep a partition if it is the best so far; whether it is."""
-        sse = sse_of(self.X, labels)
+        sse = self._sse_of(labels)
         if not sse < self.sse:
             return False
         self.labels, self.sse = labels, sse
@@ -45,7 +49,7 @@ class Improvement:
 
     def settle(self, labels: Int, before: float) -> None:
         """Keep what some steps came to if it is below the SSE before them, whoever offered an equal one first."""
-        sse = sse_of(self.X, labels)
+        sse = self._sse_of(labels)
         if sse < before:
             self.labels, self.sse = labels, sse
 

@@ -19,10 +19,11 @@ _MOST = 500  # groups that are dissolved at the most, those of the largest SSE
 _NEAREST = 16  # groups that a record may go to
 
 
-def gathered(X: Float, labels: Int, k: int) -> Int:
+def gathered(X: Float, labels: Int, k: int, weights: Float | None = None) -> Int:
     """The labels with scattered groups dissolved, where that lowers the SSE; no group exceeds 2k - 1."""
-    centroids, sizes = means_of(X, labels), np.bincount(labels)
-    errors = np.bincount(labels, np.square(X - centroids[labels]).sum(axis=1))
+    own = np.ones(len(X)) if weights is None else weights
+    centroids, sizes, masses = means_of(X, labels, weights), np.bincount(labels), np.bincount(labels, own)
+    errors = np.bincount(labels, np.square(X - centroids[labels]).sum(axis=1) * own)
     usual = float(np.quantile(errors, _USUAL)) or float(errors.mean())
     worst = np.flatnonzero(errors > _FAR * usual)
     worst = worst[np.argsort(-errors[worst], kind="stable")][:_MOST]
@@ -38,13 +39,16 @@ def gathered(X: Float, labels: Int, k: int) -> Int:
             away, near = tree.query(X[record], min(_NEAREST, len(others)))
             for distance, place in zip(np.atleast_1d(away), others[np.atleast_1d(near)], strict=True):
                 if sizes[place] < 2 * k - 1:
-                    cost += distance**2 * sizes[place] / (sizes[place] + 1)
+                    mass, weight = masses[place], own[record]
+                    cost += distance**2 * (mass * weight) / (mass + weight) if mass + weight > 0 else 0.0
                     sizes[place] += 1
+                    masses[place] += weight
                     homes.append(place)
                     break
         if len(homes) == len(records) and cost < errors[group]:
             new[records] = homes
         else:
             np.subtract.at(sizes, np.array(homes, np.int64), 1)
+            np.subtract.at(masses, np.array(homes, np.int64), own[records[: len(homes)]])
     new = compact(new)
-    return new if sse_of(X, new) < sse_of(X, labels) else labels
+    return new if sse_of(X, new, weights) < sse_of(X, labels, weights) else labels

@@ -2,9 +2,13 @@
 
 The free records stand in a search tree, which is built anew when most of them have gone or when what is left
 is so small against the outliers that went that its bounds tell nothing apart.
+
+With weights the centroid of the free records is the weighted one. Records of no weight may be left at the end;
+these have the plain centroid.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +17,18 @@ from shoal.estimator import Progress
 from shoal.kernels.search_tree.shell import Shell, new_shell
 from shoal.kernels.search_tree.tree import Tree, build_tree
 from shoal.kernels.single.peel import nearest_row, squared_distances
-from shoal.kernels.sums.exact import Sums, add_all_rows, add_rows, centroid, group_means, new_sums, zero_like
+from shoal.kernels.sums.exact import (
+    Sums,
+    add_all_rows,
+    add_rows,
+    centroid,
+    group_means,
+    new_sums,
+    weighted_group_means,
+    weighted_products,
+    zero_like,
+)
+from shoal.partition import below_one
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -26,12 +41,36 @@ _MOSTLY_GONE = 0.1
 _BLURRED = 1e-4
 
 
+@dataclass(frozen=True)
+class Weighing:
+    """Weights below 1, the records times these, and the sums of that over the free records."""
+
+    weights: Float
+    products: Float
+    sums: Sums
+
+    @property
+    def of_nothing(self) -> bool:
+        """Whether the free records have no weight."""
+        return not self.sums.digits[-1].any()
+
+
+def weighing(X: Float, weights: Float) -> Weighing:
+    """The weights of a table whose records are all free."""
+    weights = below_one(weights)
+    products = weighted_products(X, weights)
+    sums = new_sums(products)
+    add_all_rows(sums, products)
+    return Weighing(weights, products, sums)
+
+
 class Peeling:
     """The state of a table while groups are peeled off: labels, -1 where free, and the search structure."""
 
-    def __init__(self, X: Float, k: int, progress: Progress | None) -> None:
+    def __init__(self, X: Float, k: int, progress: Progress | None, weights: Float | None = None) -> None:
         self.X = X
         self.k = k
+        self.weighing = None if weights is None else weighing(X, weights)
         self.labels = np.full(len(X), -1, np.int64)
         self.free = len(X)
         self.label = 0
@@ -42,6 +81,7 @@ class Peeling:
         self._slots: NDArray[np.int32] | None = None
         self._progress = progress
         self._built_for = 0
+        self._weightless = False
 
     def run(self, steps: Steps, floor: int, most: int | None = None) -> None:
         """Call `steps` while at least `floor` records are free, or for `most` steps."""
@@ -54,6 +94,16 @@ class Peeling:
             if most is not None:
                 return
             batch = min(2 * batch, _MOST)
+
+    def weighing_of_free(self) -> Weighing | None:
+        """The weights, if a free record has one; else the plain sums are made to be those of the free records."""
+        if self.weighing is None or not self.weighing.of_nothing:
+            return self.weighing
+        if not self._weightless:
+            self._weightless = True
+            self.sums = zero_like(self.sums)
+            add_rows(self.sums, self.X, np.flatnonzero(self.labels < 0))
+        return None
 
     def report(self) -> None:
         """Say how many records have a group."""
@@ -99,6 +149,9 @@ class Peeling:
         order = np.argsort(self.labels, kind="stable")[len(rest) :]
         sizes = np.bincount(self.labels[order])
         starts = np.concatenate([[0], np.cumsum(sizes)])
+        if self.weighing is not None:
+            self._join_nearest_weighed(rest, self.weighing.weights, order, starts)
+            return
         centroids = group_means(self.X, order, starts)
         joined: dict[int, Sums] = {}
         for record in rest:
@@ -109,6 +162,18 @@ class Peeling:
             add_rows(joined[group], self.X, np.array([record]))
             sizes[group] += 1
             centroid(joined[group], sizes[group], centroids[group], np.empty(1, np.int64))
+            self.labels[record] = group
+
+    def _join_nearest_weighed(self, rest: Int, weights: Float, order: Int, starts: Int) -> None:
+        """The same by weighted centroids; a group has few records, so its centroid is computed anew."""
+        centroids = weighted_group_means(self.X, weights, order, starts)
+        joined: dict[int, Int] = {}
+        for record in rest:
+            group = nearest_row(centroids, self.X[record])
+            members = joined.get(group, order[starts[group] : starts[group + 1]])
+            joined[group] = members = np.append(members, record)
+            whole = np.arange(len(members)), np.array([0, len(members)])
+            centroids[group] = weighted_group_means(self.X[members], weights[members], *whole)[0]
             self.labels[record] = group
 
 

@@ -30,16 +30,20 @@ class StartRule:
         return value
 
 
-def groups_of(start: Start, X: Float, k: int, progress: Progress | None) -> Int:
-    """The labels to begin with; every group has at least k records."""
+def groups_of(start: Start, X: Float, k: int, progress: Progress | None, weights: Float | None = None) -> Int:
+    """The labels to begin with; every group has at least k records. Weights are for a method that takes them."""
     if isinstance(start, str):
-        return method_of(start, k).fit(X, progress=progress).labels_
+        return fitted(method_of(start, k), X, weights, progress)
     if isinstance(start, Microaggregator):
         if start.k < k:
             raise ShoalError(f"start={start!r} forms groups of fewer than k={k} records; give it k={k}")
-        model: Microaggregator = clone(start)
-        return model.fit(X, progress=progress).labels_
+        return fitted(clone(start), X, weights, progress)
     try:
         return Partition(X, np.asarray(start), k).labels
     except ShoalError as error:
         raise ShoalError(f"start: {error}") from None
+
+
+def fitted(model: Microaggregator, X: Float, weights: Float | None, progress: Progress | None) -> Int:
+    """The labels of a method, with weights if it takes them."""
+    return model.fit(X, sample_weight=weights if model.takes_weights else None, progress=progress).labels_

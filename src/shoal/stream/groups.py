@@ -71,7 +71,7 @@ def group(
         raise KeyboardInterrupt
     with target.open("wb") as file:
         np.save(file, partition.labels.astype(np.int32))
-    squares = space.squares(partition, aggregate)
+    squares = space.squares(space.cells(partition.labels), aggregate)
     return Done(
         len(partition.labels),
         partition.n_groups,
@@ -98,8 +98,9 @@ def release(
     """Write what each record of a grouped block is released with, so many records together."""
     rows, space = space_of(block, columns, k)
     partition = Partition(space.points, np.load(labels), k)
-    common = space.common_values(partition, aggregate, exact, {column.name: column.digits for column in columns})
-    loss = information_loss(space, common, partition.labels)
+    cells = space.cells(partition.labels)
+    common = space.common_values(cells, aggregate, exact, {column.name: column.digits for column in columns})
+    loss = information_loss(space, common, cells)
     codes = [column.codes(common[column.name]) for column in columns]
     with SpillWriter(target, [np.dtype(np.int64), *(values.dtype for values in codes)], together) as writer:
         for start in range(0, len(rows), together):

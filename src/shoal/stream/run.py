@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.attributes import GapFacts, Kept, Wishes, kept_from
 from shoal.attributes.category_values import not_streamed
+from shoal.design import check_k
 from shoal.errors import ShoalError, some, warn_of_all
 from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
@@ -37,7 +38,7 @@ from shoal.pipeline import heed, released, warn_of
 from shoal.privacy import Anonymity, Buckets, count
 from shoal.progress import check_progress, shown_progress
 from shoal.release import WRITTEN, card_of, other_records, refuse_small
-from shoal.settings import FileOptions, Settings, check_k
+from shoal.settings import FileOptions, Settings
 from shoal.space import aggregate_of, checked_weights, digits_of, digits_said, weight_of
 from shoal.stream.blocks import cut
 from shoal.stream.groups import Done, Lost, group, read_together, release
@@ -168,9 +169,20 @@ def released_file(
     Work(target).sweep(overwrite)
     if blocks is None and fits(source, target, limit):
         return in_memory(source, target, settings, said, overwrite, progress)
+    refuse_design(settings)
     stream = Stream(source.resolve(), target, settings, said, memory, limit, blocks)
     with shown_progress(progress, "anonymizing") as report:
         return stream.run(overwrite, report)
+
+
+def refuse_design(settings: Settings) -> None:
+    """Blocks are cut by the values of records, and do not know whose they are."""
+    asked = ("person", "household", "within", "sampling_weight", "also")
+    if given := [name for name in asked if getattr(settings, name)]:
+        raise ShoalError(
+            f"{given[0]} needs the whole table in memory, and this one is to be anonymized in blocks; give it "
+            f"more memory (--memory) and leave out blocks, or leave out {given[0]}"
+        )
 
 
 def fits(source: Path, target: Path, limit: int) -> bool:

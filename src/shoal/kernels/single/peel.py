@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.search_tree.shell import Shell, farthest_from_moving
 from shoal.kernels.search_tree.tree import Tree, farthest, k_nearest, lowest_id, remove
-from shoal.kernels.sums.exact import Sums, add_row, centroid, squared_distance
+from shoal.kernels.sums.exact import Sums, add_row, centroid, rounded_sum, squared_distance
 
 
 @inner
@@ -61,6 +61,76 @@ def centroid_steps(
         if in_pairs:
             q = farthest(tree, tree.rows[p])
             take_group(tree, sums, q, k, label, labels, d2, ids, slots)
+            free -= k
+            label += 1
+    return free, label
+
+
+@inner
+def take_weighed(tree: Tree, sums: Sums, products: Array, slot: int, label: int, labels: Array) -> None:
+    """As `take`; twins share a slot and not a weight, so it is the record that leaves the sums."""
+    record = lowest_id(tree, slot)
+    labels[record] = label
+    add_row(sums, products.view(np.int64), record, -1)
+    remove(tree, slot)
+
+
+@inner
+def take_weighed_group(
+    tree: Tree,
+    sums: Sums,
+    products: Array,
+    seed: int,
+    k: int,
+    label: int,
+    labels: Array,
+    d2: Array,
+    ids: Array,
+    slots: Array,
+) -> None:
+    """As `take_group`."""
+    take_weighed(tree, sums, products, seed, label, labels)
+    count = k_nearest(tree, tree.rows[seed], k - 1, d2, ids, slots) if k > 1 else 0
+    for h in range(count):
+        take_weighed(tree, sums, products, slots[h], label, labels)
+
+
+@kernel
+def weighted_centroid_steps(
+    tree: Tree,
+    shell: Shell,
+    sums: Sums,
+    products: Array,
+    labels: Array,
+    free: int,
+    label: int,
+    k: int,
+    floor: int,
+    most: int,
+    in_pairs: bool,
+) -> tuple[int, int]:
+    """As `centroid_steps`, around the weighted centroid; ends early when what is free has no weight.
+
+    `products` and `sums` are as in `weighted_products`.
+    """
+    d2, ids, slots = np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64)
+    m, word = tree.rows.shape[1], np.empty(1, np.int64)
+    centre = np.empty(m)
+    for _ in range(most):
+        if free < floor:
+            break
+        weight = rounded_sum(sums, m, word)
+        if weight == 0.0:
+            break
+        for j in range(m):
+            centre[j] = rounded_sum(sums, j, word) / weight
+        p = farthest_from_moving(shell, tree, centre)
+        take_weighed_group(tree, sums, products, p, k, label, labels, d2, ids, slots)
+        free -= k
+        label += 1
+        if in_pairs:
+            q = farthest(tree, tree.rows[p])
+            take_weighed_group(tree, sums, products, q, k, label, labels, d2, ids, slots)
             free -= k
             label += 1
     return free, label

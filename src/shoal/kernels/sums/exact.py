@@ -242,6 +242,48 @@ def group_means(rows: Array, members: Array, starts: Array) -> Array:
     return means
 
 
+@kernel
+def fill_weighted_means(
+    sums: Sums, products: Array, plain: Sums, rows: Array, members: Array, starts: Array, means: Array
+) -> None:
+    """The weighted mean of each group, the plain one where its weights are all 0.
+
+    A row of `products` is the record times its weight, and the weight at the end.
+    """
+    m = rows.shape[1]
+    high, low, lost = np.empty((3, m + 1))
+    word = np.empty(1, np.int64)
+    for group in range(means.shape[0]):
+        own = members[starts[group] : starts[group + 1]]
+        if not quick_sum(products, own, high, low, lost):
+            clear(sums)
+            add_rows(sums, products, own)
+            centroid(sums, 1, high, word)
+        if high[m] > 0.0:
+            means[group] = high[:m] / high[m]
+        else:
+            fill_means(plain, rows, own, np.array([0, own.size]), means[group : group + 1])
+
+
+def weighted_products(rows: Array, weights: Array) -> Array:
+    """Each row times its weight, each product rounded once, and the weight at the end."""
+    products = np.empty((rows.shape[0], rows.shape[1] + 1))
+    np.multiply(rows, weights[:, None], out=products[:, :-1])
+    products[:, -1] = weights
+    return products
+
+
+def weighted_group_means(rows: Array, weights: Array, members: Array, starts: Array) -> Array:
+    """As `group_means`, with weights: the exact sum of the products, each rounded once, by that of the weights.
+
+    Weights of 1 at most, so that no product overflows.
+    """
+    means = np.empty((len(starts) - 1, rows.shape[1]))
+    products = weighted_products(rows, weights)
+    fill_weighted_means(new_sums(products), products, new_sums(rows), rows, members, starts, means)
+    return means
+
+
 @inner
 def squared_distance(rows: Array, i: int, point: Array) -> float:
     """One float64 sum in attribute order: every decision rests on this number alone."""

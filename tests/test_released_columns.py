@@ -1,0 +1,67 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.released_columns import WeightValues, significant
+
+AGES = [20, 21, 23, 26, 30, 35, 41, 48, 56, 65, 75, 86]
+WEIGHTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 123456]
+REGIONS = ["isle", "coast", "hill"] * 4
+
+
+def table_of(kind):
+    columns = {"age": AGES, "w": WEIGHTS, "region": REGIONS}
+    return {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[kind](columns)
+
+
+def column(table, name):
+    return table[name].to_pylist() if isinstance(table, pa.Table) else table[name].to_list()
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_merged_strata_have_the_value_of_their_target(kind):
+    release = shoal.anonymize(
+        table_of(kind), 2, ["age"], ["w"], within="region", merge_strata={"isle": "coast"}, method="mdav"
+    )
+    assert column(release.table, "region") == ["coast", "coast", "hill"] * 4
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+@pytest.mark.filterwarnings("ignore:sampling weights leave", "ignore:columns without a role")
+def test_weights_leave_as_asked(kind):
+    said = {"confidential": ["region"], "sampling_weight": "w", "method": "mdav"}
+    released = {
+        how: shoal.anonymize(table_of(kind), 3, ["age"], released_weight=how, **said)
+        for how in ("common", "keep", "round", "drop")
+    }
+    labels, weights = released["common"].labels, np.array(WEIGHTS)
+    means = [weights[labels == label].mean() for label in labels]
+    assert column(released["common"].table, "w") == pytest.approx(means, rel=1e-5)
+    assert column(released["keep"].table, "w") == WEIGHTS
+    assert column(released["round"].table, "w") == [*WEIGHTS[:-1], 120000]
+    assert "w" not in (
+        released["drop"].table.column_names if kind == "pyarrow" else released["drop"].table.columns
+    )
+
+
+@pytest.mark.filterwarnings("ignore:columns without a role")
+def test_weights_that_leave_as_they_are_are_warned_of():
+    with pytest.warns(shoal.ShoalWarning, match="a weight can itself identify"):
+        shoal.anonymize(
+            table_of("pandas"), 3, ["age"], ["region"], sampling_weight="w", released_weight="keep", method="mdav"
+        )
+
+
+def test_a_method_without_weights_is_said():
+    with pytest.warns(shoal.ShoalWarning, match="groups records without their sampling weights"):
+        shoal.anonymize(table_of("pandas"), 3, ["age"], ["region"], sampling_weight="w", method="imhm")
+
+
+def test_weights_are_written_plainly():
+    values = WeightValues(np.array([1200.0, 0.5, 1e-9]))
+    assert values.text(",") == ["1200", "0,5", "0,000000001"]
+    assert WeightValues(np.array([3.0, 4.0])).native().dtype == np.int64
+    assert significant(np.array([123456.0, 0.0, 0.00987654]), 2).tolist() == [120000.0, 0.0, 0.0099]
