@@ -905,3 +905,18 @@ def test_strict_is_a_setting_that_a_recipe_repeats(folder, run):
     status, _, err = run("anonymize people.csv -k 2 -q age,weight -c diagnosis -o no.csv --strict")
     assert (status, "5 of 5 records are unique on this column alone" in err) == (2, True)
     assert not (folder / "no.csv").exists()
+
+
+def test_verify_counts_persons_and_a_larger_k(folder, run):
+    (folder / "linked.csv").write_text("pid,age,sex\na,30,f\na,40,f\nb,30,f\nb,40,f\nc,30,f\nc,30,f\n")
+    status, out, _ = run("verify linked.csv -q age,sex --person pid -k 2")
+    assert status == 0
+    assert "the smallest has 2 persons" in out
+    assert "at least 1 persons have the same rows" in out
+    status, out, _ = run("verify linked.csv -q age,sex --person pid -k 3")
+    assert status == 1
+    assert "No, some combinations are of 2 persons only, fewer than 3." in out
+    status, out, _ = run("verify linked.csv -q age,sex --also k=7:sex")
+    assert status == 1
+    assert "No, on sex alone the smallest group has 6 records, asked for 7." in out
+    assert json.loads(run("verify linked.csv -q sex --person pid --json")[1])["counts"] == "persons"

@@ -100,3 +100,32 @@ def test_a_file_that_is_read_in_parts_says_that_wildcards_were_not_counted(tmp_p
     monkeypatch.setattr("shoal.verification.size_in_memory", lambda path: 2**62)
     found = shoal.verify(path, ["x"])
     assert (found.wildcard_k, found.not_counted) == (None, "the file was read in parts")
+
+
+LINKED = "pid,age,sex\na,30,f\na,40,f\nb,30,f\nb,40,f\nc,30,f\nc,30,f\n"
+
+
+def test_persons_are_counted_once_and_whose_rows_are_the_same(tmp_path):
+    path = tmp_path / "linked.csv"
+    path.write_text(LINKED)
+    found = shoal.verify(path, ["age", "sex"], person="pid", also=[(3, ["sex"]), (4, ["age"])])
+    assert (found.k, found.whom, found.anonymity.k) == (2, "persons", 2)
+    assert shoal.verify(path, ["sex"], person="pid").k == 3
+    assert shoal.verify(path, ["sex"]).k == 6
+    assert [(each.k, each.where) for each in found.links] == [(1, "by column 'pid' of the file")]
+    assert [(each.asked, each.columns, each.k) for each in found.combinations] == [
+        (3, ("sex",), 3),
+        (4, ("age",), 2),
+    ]
+
+
+def test_a_larger_k_is_counted_in_parts_too(tmp_path, monkeypatch):
+    path = tmp_path / "linked.csv"
+    path.write_text(LINKED)
+    whole = shoal.verify(path, ["age", "sex"], also=[(4, ["age"])])
+    monkeypatch.setattr("shoal.verification.free_memory", lambda: 0)
+    parts = shoal.verify(path, ["age", "sex"], also=[(4, ["age"])])
+    assert parts.not_counted is not None
+    assert parts.combinations == whole.combinations
+    with pytest.raises(ShoalError, match="who"):
+        shoal.verify(path, ["age"], person="who")

@@ -932,3 +932,16 @@ def test_one_block_releases_numbers_of_members_as_they_are_in_memory(tmp_path, s
     in_memory(path, tmp_path / "memory.csv", **asked)
     anonymize_file(path, tmp_path / "stream.csv", blocks=1, **asked)
     assert (tmp_path / "stream.csv").read_bytes() == (tmp_path / "memory.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "said", [{"person": "who"}, {"within": "who"}, {"sampling_weight": "age"}, {"also": [(4, ["size"])]}]
+)
+def test_blocks_refuse_what_needs_the_whole_table(tmp_path, said):
+    lines = "".join(f"p{n // 10},{n * n % 97},{n % 7}.5\n" for n in range(40))
+    (tmp_path / "rows.csv").write_text("who,age,size\n" + lines)
+    with pytest.raises(ShoalError, match=f"{next(iter(said))} needs the whole table in memory"):
+        shoal.anonymize_file(
+            tmp_path / "rows.csv", tmp_path / "out.csv", k=2, quasi_identifiers=["size"], blocks=2, **said
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
