@@ -1,4 +1,7 @@
+import io
 import os
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,3 +48,24 @@ def same_key(monkeypatch):
     """The key that is drawn for the order of the rows: one for all releases, so that their bytes can be compared."""
     monkeypatch.setattr("shoal.settings.drawn_key", lambda: KEY)
     return KEY
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Run a command line in this process; returns (status, standard output, standard error).
+
+    No line says how far the work is: whether one does would depend on what has to be compiled, and on the machine.
+    """
+    from shoal import cli
+
+    monkeypatch.setattr("shoal.progress.FIRST_LINE", float("inf"))
+
+    def call(line, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(line)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        out, err = capfd.readouterr()
+        return ended.value.code, out, err
+
+    return call

@@ -974,9 +974,9 @@ def compressed(X, energy=None, count=None):
     ]
 
 
-def pca_reduced(X, k, energy=None, count=None):
-    """Algorithm B of Rebollo-Monedero et al. (2019)."""
-    return mdav(compressed(X, energy, count), k)
+def pca_reduced(X, k, energy=None, count=None, weights=None):
+    """Algorithm B of Rebollo-Monedero et al. (2019); weights are for the groups, not for the axes."""
+    return mdav(compressed(X, energy, count), k, weights=weights)
 
 
 def macrocells(X, size):
@@ -1002,13 +1002,18 @@ def portions(X, records, size, is_distal, recursive):
     return parts
 
 
-def proximal_distal(X, k, size, is_distal, energy=None, recursive=False):
-    """Algorithm C of Rebollo-Monedero et al. (2019); is_distal: how many of these falling distortions."""
+def proximal_distal(X, k, size, is_distal, energy=None, recursive=False, weights=None):
+    """Algorithm C of Rebollo-Monedero et al. (2019); is_distal: how many of these falling distortions.
+
+    Weights are for the groups, not for the portions; where those of a portion are equal, there are none.
+    """
     X = plain(X)
     groups = []
     for records, proximal in portions(X, list(range(len(X))), size, is_distal, recursive):
         points = [X[i] for i in records]
-        found = mdav(compressed(points, energy) if proximal and energy else points, k)
+        own = None if weights is None else [weights[i] for i in records]
+        own = None if own is None or len(set(own)) == 1 else own
+        found = mdav(compressed(points, energy) if proximal and energy else points, k, weights=own)
         groups += [[records[i] for i in group] for group in found]
     return groups
 
@@ -1509,18 +1514,25 @@ def common_of_gaps(values, common):
     return None if 2 * len(there) < len(values) else common(there)
 
 
-def joined_patterns(patterns, free, k):
+def joined_patterns(patterns, free, k, persons=None, least=1):
     """For each record the gaps that it gets, so that k records have each pattern; None where that cannot be.
+
+    Where these are households, k counts their persons, and so many households must have each pattern at least.
 
     The rarest pattern (the first of several) is joined with the one that costs the fewest blanked cells, again and
     again; only columns in `free` may be blanked.
     """
     final = [tuple(pattern) for pattern in patterns]
+    persons = persons or [1] * len(final)
     while True:
-        counts = [(final.count(pattern), pattern) for pattern in sorted(set(final))]
-        size, rare = min(counts)
-        if size >= k:
+        counts = [
+            (sum(count for count, own in zip(persons, final, strict=True) if own == pattern), pattern)
+            for pattern in sorted(set(final))
+        ]
+        small = [each for each in counts if each[0] < k or final.count(each[1]) < least]
+        if not small:
             return final
+        size, rare = min(small)
         best = None
         for count, other in counts:
             both = tuple(a or b for a, b in zip(rare, other, strict=True))
@@ -1702,6 +1714,47 @@ def weighted_loss(points, released, weights):
     return math.fsum(squared_distance(point, other) * float(weight) for point, other, weight in pairs)
 
 
+def quantile(values, share):
+    """Between two values, as far along as the share says."""
+    row = sorted(values)
+    place = share * (len(row) - 1)
+    low = int(place)
+    return row[low] + (place - low) * (row[min(low + 1, len(row) - 1)] - row[low])
+
+
+def gathered(X, labels, k, weights=None):
+    """Groups whose error is 20 times what is usual, dissolved where that gains; see `search/scattered.py`."""
+    X, labels, n = plain(X), list(labels), len(X)
+    each = [1.0] * n if weights is None else list(weights)
+    groups = [[i for i in range(n) if labels[i] == group] for group in range(max(labels) + 1)]
+    errors = [group_sse(X, group, each) for group in groups]
+    usual = quantile(errors, 0.75) or math.fsum(errors) / len(errors)
+    worst = sorted((g for g in range(len(groups)) if errors[g] > 20 * usual), key=lambda g: -errors[g])[:500]
+    others = [g for g in range(len(groups)) if g not in worst]
+    centroids = [mean_of(X, group, weights) for group in groups]
+    sizes, masses = [len(group) for group in groups], [math.fsum(each[i] for i in group) for group in groups]
+    new = list(labels)
+    for group in worst if others else ():
+        homes, cost, before = {}, 0.0, (list(sizes), list(masses))
+        for i in groups[group]:
+            near = sorted(others, key=lambda g: squared_distance(X[i], centroids[g]))[:16]
+            home = next((g for g in near if sizes[g] < 2 * k - 1), None)
+            if home is None:
+                continue
+            both = masses[home] + each[i]
+            cost += squared_distance(X[i], centroids[home]) * masses[home] * each[i] / both if both else 0.0
+            sizes[home] += 1
+            masses[home] += each[i]
+            homes[i] = home
+        if len(homes) == len(groups[group]) and cost < errors[group]:
+            for i, home in homes.items():
+                new[i] = home
+        else:
+            sizes, masses = before
+    found = [[i for i in range(n) if new[i] == group] for group in sorted(set(new))]
+    return found if sse(X, found, each) < sse(X, groups, each) else groups
+
+
 # Units: records that stay together.
 
 
@@ -1750,3 +1803,408 @@ def levels(values, groups, persons, k):
                 labels[i] = before + sum(border < along[i] for border in borders)
         before += count
     return labels
+
+
+# Privacy models: what the confidential values of a group give away. A gap is None, and None is no value.
+
+SLACK = 1e-9  # what rounding may add to a figure that is exactly as large as promised
+TIE = 1e-10  # nearer than this to where a verdict turns, either verdict is right
+
+
+def value_shares(values, persons):
+    """The share of each value: a person counts once, evenly over the rows of theirs that have a value."""
+    own = {}
+    for value, person in zip(values, persons, strict=True):
+        if value is not None:
+            own.setdefault(person, []).append(value)
+    found = {}
+    for held in own.values():
+        for value in held:
+            found[value] = found.get(value, Fraction(0)) + Fraction(1, len(held) * len(own))
+    return found
+
+
+def holders(values, persons):
+    """The persons who have each value, among others."""
+    found = {}
+    for value, person in zip(values, persons, strict=True):
+        if value is not None:
+            found.setdefault(value, set()).add(person)
+    return found
+
+
+def having(values, persons):
+    """The share of the persons with any value who have this one; with several rows the shares exceed 1 together."""
+    own = holders(values, persons)
+    everybody = set().union(*own.values())
+    return {value: Fraction(len(who), len(everybody)) for value, who in own.items()}
+
+
+def different_values(values, persons):
+    """For how many values there can be a person each who has it: a largest matching.
+
+    By Koenig's theorem, the least there is, over all sets of values, of the persons who have any of them and the
+    number of the other values.
+    """
+    own = holders(values, persons)
+    least = len(own)
+    for size in range(len(own) + 1):
+        for chosen in itertools.combinations(own, size):
+            least = min(least, len(set().union(*(own[value] for value in chosen))) + len(own) - size)
+    return least
+
+
+def effective_values(q):
+    """exp(H): as many values as there would be if all were equally frequent; 0 where there is none."""
+    if not q:
+        return 0.0
+    return math.exp(-math.fsum(float(share) * math.log(share) for share in q.values()))
+
+
+def recursive_sides(values, persons, l):  # noqa: E741
+    """How many have the most frequent value, and how many have the l-th most frequent one and those after it."""
+    counts = sorted((len(who) for who in holders(values, persons).values()), reverse=True)
+    return (counts[0] if counts else 0), sum(counts[l - 1 :])
+
+
+def ordered_distance(q, p, line):
+    """The sum over all values of |how much more the group has up to it|, divided by m - 1."""
+    if len(line) == 1:
+        return Fraction(0)
+    total = Fraction(0)
+    for i in range(len(line)):
+        total += abs(sum(q.get(value, 0) - p.get(value, 0) for value in line[: i + 1]))
+    return total / (len(line) - 1)
+
+
+def wasserstein_distance(q, p, line):
+    """The area between the two distribution functions, divided by the range; the values are numbers or texts of these."""
+    if len(line) == 1:
+        return Fraction(0)
+    area = Fraction(0)
+    for i, (low, high) in enumerate(itertools.pairwise(line)):
+        below = sum(q.get(value, 0) - p.get(value, 0) for value in line[: i + 1])
+        area += abs(below) * (Fraction(high) - Fraction(low))
+    return area / (Fraction(line[-1]) - Fraction(line[0]))
+
+
+def equal_distance(q, p):
+    """Half of all differences of shares."""
+    return sum(abs(q.get(value, 0) - p.get(value, 0)) for value in set(q) | set(p)) / Fraction(2)
+
+
+def hierarchical_distance(q, p, tree):
+    """What has to be carried across each node, times its height above the leaves against that of the root.
+
+    The tree is nested dictionaries: {"all": {"lungs": {"flu": {}, "cough": {}}, "gout": {}}}. A value that is an
+    inner node stands for itself below that node.
+    """
+
+    def carried(name, below):
+        """The surplus below a node, its height, and the cost of everything below it."""
+        own = q.get(name, Fraction(0)) - p.get(name, Fraction(0))
+        if not below:
+            return own, 0, Fraction(0)
+        children = [carried(child, rest) for child, rest in below.items()]
+        surpluses = [own, *(child[0] for child in children)]
+        height = 1 + max(child[1] for child in children)
+        too_much = sum(surplus for surplus in surpluses if surplus > 0)
+        too_little = -sum(surplus for surplus in surpluses if surplus < 0)
+        return sum(surpluses), height, sum(child[2] for child in children) + height * min(too_much, too_little)
+
+    [(root, below)] = tree.items()
+    _, height, cost = carried(root, below)
+    return cost / height if height else Fraction(0)
+
+
+def divergence(q, p):
+    """Kullback and Leibler's: the sum of q ln(q / p)."""
+    return math.fsum(float(share) * math.log(share / p[value]) for value, share in q.items())
+
+
+def t_distance(distance, q, p, line, tree):
+    """The distance of a group from the table, by the name of the distance; ranks are values by then."""
+    if not q:
+        return Fraction(0)
+    if distance in ("ordered", "ranks"):
+        return ordered_distance(q, p, line)
+    if distance == "wasserstein":
+        return wasserstein_distance(q, p, line)
+    if distance == "hierarchical":
+        return hierarchical_distance(q, p, tree)
+    return equal_distance(q, p) if distance == "equal" else divergence(q, p)
+
+
+def ranks(values, line):
+    """The rank of each record that has a value; those of the same value in the order of the table."""
+    there = [i for i in range(len(values)) if values[i] is not None]
+    order = sorted(there, key=lambda i: (line.index(values[i]), i))
+    found = [None] * len(values)
+    for rank, i in enumerate(order):
+        found[i] = rank
+    return found
+
+
+def at_most(figure, limit):
+    """A figure that is to be no larger: it, whether it holds, and whether that is a matter of rounding."""
+    return float(figure), figure <= limit + SLACK, abs(figure - limit - SLACK) < TIE
+
+
+def judged_diversity(model, values, persons, harmful):
+    """l-diversity of each kind, and p-sensitivity."""
+    kind = model.get("kind", "distinct")
+    if kind == "entropy":
+        figure = effective_values(value_shares(values, persons))
+        return figure, figure >= model["l"] - SLACK, abs(figure - model["l"] + SLACK) < TIE
+    if kind == "recursive":
+        most, rest = recursive_sides(values, persons, model["l"])
+        return (most / rest if rest else math.inf), rest > 0 and most < Fraction(model["c"]) * rest, False
+    figure = different_values(values, persons)
+    there = {value for value in values if value is not None}
+    no_harm = bool(there) and not there & harmful
+    return float(figure), no_harm or figure >= model.get("l", model.get("p")), False
+
+
+def judged_share(model, values, persons, harmful):
+    """(alpha, k)-anonymity."""
+    own = having(values, persons)
+    return at_most(max((own[value] for value in harmful if value in own), default=0), Fraction(model["alpha"]))
+
+
+def judged_likeness(model, values, persons, usual, harmful):
+    """beta-likeness, also the enhanced one: whether every value holds, and the largest gain."""
+    own = having(values, persons)
+    most, holds, near = 0.0, True, False
+    for value in harmful if own else ():
+        p = usual[value]
+        limit = min(model["beta"], -math.log(p)) if model["enhanced"] else model["beta"]
+        gain, kept, tie = at_most((own.get(value, Fraction(0)) - p) / p, limit)
+        most, holds, near = max(most, gain), holds and kept, near or tie
+    return most, holds, near
+
+
+def judged_disclosure(model, values, persons, usual, harmful):
+    """delta-disclosure privacy: strictly less than delta."""
+    own = having(values, persons)
+    most = 0.0
+    for value in harmful:
+        if value in own:
+            most = max(most, abs(math.log(own[value] / usual[value])))
+        elif model["absent"] == "infinite":
+            most = math.inf
+    if not own and model["absent"] == "infinite":
+        most = math.inf
+    return most, (most < model["delta"] or not own) and most < math.inf, abs(most - model["delta"]) < TIE
+
+
+def naive_judge(model, values, persons, groups, line=None, tree=None):
+    """What a model finds in each group of rows: its figure, whether it holds, whether that is a matter of rounding.
+
+    Parameters
+    ----------
+    model : as a manifest holds it, with the distance of t-closeness
+    values : the value of each record of the table, None for a gap
+    persons : whose each record is
+    groups : the records of each group
+    line : the different values from the lowest to the highest, where they have an order
+    tree : the taxonomy, as nested dictionaries
+    """
+    harmful = set(model.get("sensitive_values", ())) or {value for value in values if value is not None}
+    if model.get("distance") == "ranks":
+        values = ranks(values, line)
+        line = sorted(value for value in values if value is not None)
+    found = []
+    for group in groups:
+        own, who = [values[i] for i in group], [persons[i] for i in group]
+        if model["model"] in ("l-diversity", "p-sensitivity"):
+            found.append(judged_diversity(model, own, who, harmful))
+        elif model["model"] == "t-closeness":
+            q, p = value_shares(own, who), value_shares(values, persons)
+            found.append(at_most(t_distance(model["distance"], q, p, line, tree), Fraction(model["t"])))
+        elif model["model"] == "alpha":
+            found.append(judged_share(model, own, who, harmful))
+        elif model["model"] == "beta-likeness":
+            found.append(judged_likeness(model, own, who, having(values, persons), harmful))
+        elif model["model"] == "delta-disclosure":
+            found.append(judged_disclosure(model, own, who, having(values, persons), harmful))
+    return found
+
+
+def are_kept(models, values, persons, groups, line=None, tree=None):
+    """Whether every group of rows keeps every model; what is a matter of rounding counts as kept."""
+    return all(
+        holds or near
+        for model in models
+        for _, holds, near in naive_judge(model, values, persons, groups, line, tree)
+    )
+
+
+def constrained_optimum(X, k, allowed):
+    """The least SSE of all partitions into groups of k or more, of any size, that are allowed; None if there is none.
+
+    By the least SSE of every set of records: the group of its first record, and the rest.
+    """
+    X, n = plain(X), len(X)
+    costs = {}  # of the allowed groups, by their first record
+    for mask in range(1, 1 << n):
+        group = [i for i in range(n) if mask >> i & 1]
+        if len(group) >= k and allowed(group):
+            costs.setdefault(group[0], []).append((mask, group_sse(X, group)))
+    best = [0.0] + [math.inf] * ((1 << n) - 1)
+    for rest in range(1, 1 << n):
+        first = (rest & -rest).bit_length() - 1
+        for mask, cost in costs.get(first, ()):
+            if mask & rest == mask:
+                best[rest] = min(best[rest], cost + best[rest ^ mask])
+    return None if math.isinf(best[-1]) else best[-1]
+
+
+def information(groups, values):
+    """What groups tell about values in nats, group by group and value by value; None is no value."""
+    rows = [(group, value) for group, value in zip(groups, values, strict=True) if value is not None]
+    total, n = 0.0, len(rows)
+    for group in {group for group, _ in rows}:
+        own = [value for other, value in rows if other == group]
+        for value in set(own):
+            here, everywhere = own.count(value) / len(own), sum(other == value for _, other in rows) / n
+            total += len(own) / n * here * math.log(here / everywhere)
+    return total
+
+
+def taking_part(k, n, participation):
+    """The probability that at least k of n take part, term by term of the binomial distribution."""
+    chance = Fraction(participation)
+    return sum(math.comb(n, i) * chance**i * (1 - chance) ** (n - i) for i in range(k, n + 1))
+
+
+# Methods that group records for t-closeness or p-sensitivity. `far` is the distance of a group from the table.
+
+
+def t_closeness_merging(X, k, t, far):
+    """Algorithm 1 of Soria-Comas et al. (2015): MDAV, then merging."""
+    return merged_groups(plain(X), mdav(X, k), t, far)
+
+
+def merged_groups(X, groups, t, far):
+    """While a group is too far from the table, the farthest and the one nearest to it become one."""
+    groups = {g: sorted(group) for g, group in enumerate(groups)}
+    while len(groups) > 1:
+        worst = None
+        for g, group in sorted(groups.items()):
+            if far(group) > t + SLACK and (worst is None or far(group) > far(groups[worst]) + SLACK):
+                worst = g
+        if worst is None:
+            break
+        centres = {g: mean_of(X, group) for g, group in groups.items()}
+        others = sorted(set(groups) - {worst})
+        other = min(others, key=lambda g: squared_distance(centres[g], centres[worst]))
+        low, high = sorted([worst, other])
+        groups[low] = sorted(groups[low] + groups.pop(high))
+    return [groups[g] for g in sorted(groups)]
+
+
+def k_anonymity_first(X, k, t, far):
+    """Algorithm 2 of Soria-Comas et al. (2015): near records, some of them replaced, then merging."""
+    X = plain(X)
+    free = set(range(len(X)))
+    groups = []
+    while free:
+        p = farthest(X, free, mean_of(X, free))
+        groups.append(refined_group(X, free, p, k, t, far))
+        if free:
+            groups.append(refined_group(X, free, farthest(X, free, X[p]), k, t, far))
+    return merged_groups(X, groups, t, far)
+
+
+def refined_group(X, free, seed, k, t, far):
+    """The records nearest to the seed, each replaced by a next nearest one where that lowers the distance."""
+    group, others = sorted(free), []
+    if len(free) >= 2 * k:
+        ranked = [seed, *nearest(X, free, seed, len(free))]
+        group, others = ranked[:k], ranked[k:]
+    for candidate in others:
+        if far(group) <= t + SLACK:
+            break
+        best = None
+        for gone in sorted(group):
+            trial = [i for i in group if i != gone] + [candidate]
+            if best is None or far(trial) < far(best) - SLACK:
+                best = trial
+        if far(best) < far(group) - SLACK:
+            group = best
+    free -= set(group)
+    return group
+
+
+def t_closeness_first(X, k, t, far, order):
+    """Algorithm 3 of Soria-Comas et al. (2015): a record of each stratum of the records in this order."""
+    n = len(X)
+    size = max(k, math.ceil(n / (2 * (n - 1) * Fraction(str(t)) + 1)))
+    while True:
+        groups = stratified_groups(plain(X), size + (n % size) // (n // size), order)
+        if len(groups) == 1 or all(far(group) <= t + SLACK for group in groups):
+            return groups
+        size += 1
+
+
+def stratified_groups(X, size, order):
+    """Groups with the nearest record of each stratum, and as long as there are any, a spare one from the middle."""
+    n = len(X)
+    lower, upper = n % size - n % size // 2, n % size // 2
+    spares = []  # the stratum of each, for one group each
+    while lower + upper:
+        spares.append((size - 1) // 2 if lower >= upper else size // 2)
+        lower, upper = (lower - 1, upper) if lower >= upper else (lower, upper - 1)
+    rest = list(order)
+    strata = []
+    for s in range(size):
+        count = n // size + spares.count(s)
+        strata.append(rest[:count])
+        rest = rest[count:]
+    groups, seed = [], None
+    for number in range(n // size):
+        free = {i for stratum in strata for i in stratum}
+        seed = farthest(X, free, mean_of(X, free) if number % 2 == 0 else X[seed])
+        group = []
+        for s in [*range(size), *spares[number : number + 1]]:
+            near = min(strata[s], key=lambda i: (i != seed, squared_distance(X[i], X[seed]), i))
+            group.append(near)
+            strata[s].remove(near)
+        groups.append(group)
+    return groups
+
+
+def p_sensitive(X, k, p, values):
+    """MDAV with groups that gather p different values first; None is no value."""
+    X, size = plain(X), max(k, p)
+    free = set(range(len(X)))
+    groups = []
+
+    def enough(count):
+        return len(free) >= count and len({values[i] for i in free} - {None}) >= p
+
+    while enough(2 * size):
+        seed = farthest(X, free, mean_of(X, free))
+        groups.append(diverse_group(X, free, seed, size, p, values))
+        if enough(size):
+            groups.append(diverse_group(X, free, farthest(X, free, X[seed]), size, p, values))
+    if enough(size) or not groups:
+        groups.append(sorted(free))
+    else:
+        join_nearest(X, groups, free)
+    return groups
+
+
+def diverse_group(X, free, seed, size, p, values):
+    """The seed, the nearest records of values that are not there yet up to p of these, then the nearest records."""
+    group = [seed]
+    others = nearest(X, free, seed, len(free))
+    for i in others:
+        there = {values[j] for j in group} - {None}
+        if len(there) < p and values[i] is not None and values[i] not in there:
+            group.append(i)
+    for i in others:
+        if len(group) < size and i not in group:
+            group.append(i)
+    free -= set(group)
+    return group

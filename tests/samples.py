@@ -25,7 +25,7 @@ def points(draw, most=40, widest=5):
     return X, draw(st.integers(1, n))
 
 
-WEIGHTS = {
+REAL_WEIGHTS = {
     "random": st.floats(0.1, 100.0),
     "whole": st.integers(0, 4).map(float),
     "mostly zero": st.sampled_from([0.0, 0.0, 0.0, 1.0, 2.0]),
@@ -37,7 +37,7 @@ WEIGHTS = {
 def weighted_points(draw, most=40, widest=5):
     """Points, k, and weights of one kind that are not all 0."""
     X, k = draw(points(most, widest))
-    weights = draw(npst.arrays(float, len(X), elements=WEIGHTS[draw(st.sampled_from(sorted(WEIGHTS)))]))
+    weights = draw(npst.arrays(float, len(X), elements=REAL_WEIGHTS[draw(st.sampled_from(sorted(REAL_WEIGHTS)))]))
     if not weights.any():
         weights[draw(st.integers(0, len(X) - 1))] = 2.0
     return X, k, weights

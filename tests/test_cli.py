@@ -1,5 +1,5 @@
+import csv
 import gzip
-import io
 import json
 import os
 import shlex
@@ -24,21 +24,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(CSV)
     return tmp_path
-
-
-@pytest.fixture
-def run(monkeypatch, capfd):
-    """Run a command line in this process; returns (status, standard output, standard error)."""
-
-    def call(line, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(line)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capfd.readouterr()
-        return ended.value.code, out, err
-
-    return call
 
 
 def names(folder):
@@ -909,14 +894,259 @@ def test_strict_is_a_setting_that_a_recipe_repeats(folder, run):
 
 def test_verify_counts_persons_and_a_larger_k(folder, run):
     (folder / "linked.csv").write_text("pid,age,sex\na,30,f\na,40,f\nb,30,f\nb,40,f\nc,30,f\nc,30,f\n")
-    status, out, _ = run("verify linked.csv -q age,sex --person pid -k 2")
+    status, out, _ = run("verify linked.csv -q age,sex --person pid --accept-linkage -k 2")
     assert status == 0
     assert "the smallest has 2 persons" in out
-    assert "at least 1 persons have the same rows" in out
+    assert "at least 1 person has the same rows" in out
+    assert "Yes, at least 2 persons share each combination." in out
+    assert "No" not in out
     status, out, _ = run("verify linked.csv -q age,sex --person pid -k 3")
     assert status == 1
-    assert "No, some combinations are of 2 persons only, fewer than 3." in out
+    assert "No, 2 persons are in combinations of fewer than 3 persons." in out
     status, out, _ = run("verify linked.csv -q age,sex --also k=7:sex")
     assert status == 1
     assert "No, on sex alone the smallest group has 6 records, asked for 7." in out
     assert json.loads(run("verify linked.csv -q sex --person pid --json")[1])["counts"] == "persons"
+    said = json.loads(run("verify linked.csv -q age,sex --person pid -k 3 --json")[1])
+    assert (said["below"], said["counts"], said["same_rows"]) == (2, "persons", 1)
+    assert run("verify linked.csv -q age,sex --person pid --also k=0:pid")[0] == 2
+
+
+def test_verify_says_no_where_linked_rows_are_those_of_fewer_than_k(folder, run):
+    (folder / "linked.csv").write_text("pid,age,sex\na,30,f\na,40,f\nb,30,f\nb,40,f\nc,30,f\nc,30,f\n")
+    status, out, _ = run("verify linked.csv -q age,sex --person pid -k 2")
+    assert status == 1
+    assert "Yes, at least 2 persons share each combination." in out
+    assert "No, only 1 person has the same rows, fewer than 2: whoever knows all rows" in out
+    assert run("verify linked.csv -q age,sex --person pid -k 2 --json")[0] == 1
+    assert run("verify linked.csv -q age,sex --person pid -k 1")[0] == 0
+    assert run("verify linked.csv -q age,sex --person pid")[0] == 0
+    status, _, err = run("verify linked.csv -q age,sex --accept-linkage -k 2")
+    assert (status, "--accept-linkage says nothing without --person" in err) == (2, True)
+
+
+def test_a_recipe_is_repeated_with_its_own_key_of_pseudonyms_only(folder, run):
+    (folder / "visits.csv").write_text("who,age\n" + "".join(f"p{row},{30 + row}\n" for row in range(8)))
+    said = "--person who --pseudonym who --pseudonym-key key.txt --method mdav"
+    status, _, err = run(f"anonymize visits.csv -k 2 -q age -o safe.csv {said}")
+    assert (status, "a new key was made in key.txt" in err) == (0, True)
+    key = (folder / "key.txt").read_text()
+    status, _, err = run("anonymize --recipe safe.csv.manifest.json -o again.csv")
+    assert (status, "a new key" in err) == (0, False)
+    assert (folder / "again.csv").read_bytes() == (folder / "safe.csv").read_bytes()
+    (folder / "key.txt").write_text("ab" * 32)
+    status, _, err = run("anonymize --recipe safe.csv.manifest.json -o third.csv")
+    assert (status, "key.txt holds another key than the one that the recipe's pseudonyms" in err) == (2, True)
+    (folder / "key.txt").unlink()
+    status, _, err = run("anonymize --recipe safe.csv.manifest.json -o third.csv")
+    assert (status, "need the key in key.txt, and there is no such file" in err) == (2, True)
+    assert not (folder / "key.txt").exists()
+    assert not (folder / "third.csv").exists()
+    assert key not in (folder / "safe.csv.manifest.json").read_text()
+
+
+@pytest.mark.parametrize("taken", ["safe.csv", "./safe.csv.manifest.json", "safe.html", "people.csv", "link.txt"])
+def test_the_key_of_pseudonyms_is_none_of_the_other_files(folder, run, taken):
+    (folder / "link.txt").symlink_to("safe.csv")
+    more = f"--person name --pseudonym name --pseudonym-key {taken} --report safe.html -f"
+    status, out, err = run(f"anonymize people.csv -k 2 -q age,weight -c diagnosis -o safe.csv {more}")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "key of pseudonyms" in err
+    assert names(folder) == ["link.txt", "people.csv"]
+    assert (folder / "people.csv").read_text() == CSV
+
+
+def test_verify_counts_households_and_strata(folder, run):
+    rows = ["5,1,11,7", "5,1,12,7", "5,2,13,7", "6,3,14,7", "6,3,15,7", "6,3,16,8"]
+    (folder / "t.csv").write_text("\n".join(["x,home,who,r", *rows]) + "\n")
+    status, out, _ = run("verify t.csv -q x --household home -k 2 --accept-linkage")
+    assert (status, out.splitlines()[-1]) == (1, "No, 1 household is in combinations of fewer than 2 households.")
+    assert "the smallest has 1 household\n" in out
+    status, out, _ = run("verify t.csv -q x --household home --person who -k 3 --accept-linkage")
+    assert status == 1
+    assert "Yes, at least 3 persons share each combination." in out
+    assert out.endswith("No, some combinations are those of 1 household alone, and 2 must share each.\n")
+    assert run("verify t.csv -q x -k 3")[0] == 0
+    assert run("verify t.csv -q x --within r -k 3")[0] == 1
+    assert "lacks the name of a column" in run("verify t.csv -q x --within ''")[2]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("--person name --person diagnosis", "--person is given 2 times ('name', 'diagnosis'); give it once"),
+        ("--scaling range --scaling none", "--scaling is given 2 times"),
+        ("--seed 1 --seed 1", "--seed is given 2 times"),
+        ("--coordinates 3 --coordinates 4", "--coordinates is given 2 times"),
+        ("--within ''", "'' lacks the name of a column"),
+        ("--within diagnosis --merge-strata a=b --merge-strata a=c", "two merged strata for 'a'; give one"),
+    ],
+)
+def test_options_that_contradict_themselves_are_refused(folder, run, more, message):
+    status, _, err = run(f"{GOOD} {more}")
+    assert (status, err.count("\n")) == (2, 1)
+    assert message in err
+
+
+# Privacy models.
+
+WARD = "name,age,size,diagnosis,pay\n" + "".join(
+    f"p{row},{20 + row * row % 37},{150 + row * row % 23},{('flu', 'gout', 'none', 'flu', '')[row % 5]},{row * row % 9}\n"
+    for row in range(40)
+)
+MODELLED = "anonymize ward.csv -k 3 -q age,size -c diagnosis,pay -i name -o safe.csv"
+
+
+@pytest.fixture
+def ward(folder):
+    (folder / "ward.csv").write_text(WARD)
+    return folder
+
+
+def groups_in(path, column):
+    """The values of a column in each group, by the csv module."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    groups = {}
+    for row in rows:
+        groups.setdefault((row["age"], row["size"]), []).append(row[column])
+    return list(groups.values())
+
+
+def test_models_are_enforced_and_verified(ward, run):
+    assert run(MODELLED)[0] == 0
+    asked = "--l-diversity diagnosis=2 --t-closeness pay=0.3:ranks --alpha diagnosis=0.8"
+    status, out, _ = run(f"verify safe.csv -q age,size -k 3 {asked}")
+    assert status == 1
+    assert "No, l = 2 on 'diagnosis' (distinct l-diversity) does not hold: " in out
+    asked = "--l-diversity diagnosis=2 --t-closeness pay=0.35:equal --alpha diagnosis=0.7"
+    status, out, err = run(f"{MODELLED} {asked} --overwrite")
+    assert (status, err) == (0, "")
+    for name in ("l = 2 on 'diagnosis' (distinct l-diversity)", "t = 0.35 on 'pay' (t-closeness, equal)"):
+        assert f"{name} holds on the bytes written" in out
+    assert "the privacy models cost " in out
+    for values in groups_in(ward / "safe.csv", "diagnosis"):
+        there = [value for value in values if value]
+        assert len(values) >= 3
+        assert len(set(there)) >= 2
+        assert max(map(there.count, there)) <= 0.7 * len(there)
+    status, out, _ = run(f"verify safe.csv -q age,size -k 3 {asked}")
+    assert status == 0
+    assert (
+        "Yes, l = 2 on 'diagnosis' (distinct l-diversity) holds: the worst group has l = 2. Values missing: 8."
+        in out
+    )
+
+
+def test_what_models_find_can_be_had_as_json_and_quietly(ward, run):
+    assert run(MODELLED)[0] == 0
+    line = "verify safe.csv -q age,size --l-diversity diagnosis=3 --delta-disclosure diagnosis=1"
+    status, out, _ = run(f"{line} --json")
+    assert status == 1
+    diverse, disclosed = json.loads(out)["models"]
+    assert (diverse["model"], diverse["l"], diverse["holds"], diverse["gaps"]) == ("l-diversity", 3, False, 8)
+    assert diverse["found"] == min(len({*values} - {""}) for values in groups_in(ward / "safe.csv", "diagnosis"))
+    assert (disclosed["found"], disclosed["holds"]) == (None, False)
+    assert run(f"{line} --quiet") == (1, "", "")
+
+
+def test_a_recipe_repeats_models_to_the_same_bytes(ward, run):
+    (ward / "tree.csv").write_text("flu;lungs;*\ngout;gout;*\nnone;none;*\n")
+    asked = (
+        "--l-diversity diagnosis=2 --alpha diagnosis=0.8 --sensitive-values diagnosis=flu,gout "
+        "--t-closeness diagnosis=0.5:hierarchical:tree.csv --beta-likeness diagnosis=3:enhanced "
+        "--participation 0.9 --confidence 0.8"
+    )
+    assert run(f"{MODELLED} {asked}")[0] == 0
+    (ward / "tree.csv").unlink()  # the manifest holds the tree
+    assert run("anonymize --recipe safe.csv.manifest.json -o again.csv")[0] == 0
+    assert (ward / "again.csv").read_bytes() == (ward / "safe.csv").read_bytes()
+    one, other = (json.loads((ward / f"{name}.csv.manifest.json").read_text()) for name in ("safe", "again"))
+    assert one["models"] == other["models"]
+    assert one["method"] == other["method"]  # and with it k, which is raised once
+    assert [each["model"] for each in one["models"]] == ["l-diversity", "t-closeness", "alpha", "beta-likeness"]
+    assert one["models"][0]["sensitive_values"] == ["flu", "gout"]
+
+
+BAD_MODELS = {
+    "no column": ("--l-diversity 3", "--l-diversity is given as column=value, such as diagnosis=3, not '3'"),
+    "no number": ("--t-closeness pay=near", "--t-closeness pay=near: t must be a number, not 'near'"),
+    "a number that is none": ("--p-sensitivity diagnosis=nan", "p of p-sensitivity must be"),
+    "too small": ("--l-diversity diagnosis=0", "l of l-diversity must be a number of at least 1, not 0"),
+    "not whole": ("--l-diversity diagnosis=2.5", "l of distinct l-diversity must be a whole number, not 2.5"),
+    "an unknown distance": ("--t-closeness pay=0.2:emd", "distance of t-closeness must be one of ordered, ranks"),
+    "no tree": ("--t-closeness diagnosis=0.2:hierarchical:none.csv", "none.csv"),
+    "no order": ("--t-closeness diagnosis=0.2:ranks", "needs an order, and the values of 'diagnosis' have none"),
+    "more than a number": ("--alpha diagnosis=0.5:more", "--alpha cannot be read from diagnosis=0.5:more"),
+    "twice": (
+        "--alpha diagnosis=0.5 --alpha diagnosis=0.5",
+        "models list alpha = 0.5 on 'diagnosis' (alpha) twice",
+    ),
+    "not confidential": ("--l-diversity age=2", "is about a column that is not confidential"),
+    "a column that is nearly there": ("--l-diversity diagnose=2", "did you mean 'diagnosis'?"),
+    "values nobody asked about": ("--sensitive-values diagnosis=flu", "no model on it looks at some values only"),
+    "a value that nobody has": (
+        "--alpha diagnosis=0.5 --sensitive-values diagnosis=hiv",
+        "no record has the sensitive value 'hiv' in 'diagnosis'",
+    ),
+    "what cannot be had": (
+        "--l-diversity diagnosis=4",
+        "cannot be had: even the whole table as one group has l = 3",
+    ),
+    "a certificate": ("--l-diversity diagnosis=2 --certificate 1", "these keep privacy models too"),
+    "rows apart": (
+        "--l-diversity diagnosis=2 --person name --person-rows apart",
+        "person_rows='apart' cannot be had with privacy models",
+    ),
+    "confidence alone": ("--confidence 0.9", "confidence says nothing without participation"),
+    "no participation": (
+        "--participation 0",
+        "participation must be a probability above 0: nobody would take part",
+    ),
+    "a method for another model": (
+        "--alpha diagnosis=0.8 --method t-closeness-first",
+        "TClosenessFirst groups records for t-closeness, which is not asked for",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_MODELS)
+def test_bad_models_get_one_line_and_nothing_is_written(ward, run, case):
+    asked, message = BAD_MODELS[case]
+    line = MODELLED.replace("-i name", "") if "--person name" in asked else MODELLED
+    before = names(ward)
+    status, _, err = run(f"{line} {asked}")
+    complaints = [said for said in err.splitlines() if not said.startswith("shoal: warning: ")]
+    assert status == 2
+    assert len(complaints) == 1
+    assert message in complaints[0]
+    assert names(ward) == before
+
+
+@pytest.mark.parametrize(
+    "case", ["no column", "no number", "an unknown distance", "no order", "a value that nobody has"]
+)
+def test_bad_models_of_verify_get_one_line(ward, run, case):
+    asked, message = BAD_MODELS[case]
+    status, out, err = run(f"verify ward.csv -q age,size {asked}")
+    assert (status, out, len(err.splitlines())) == (2, "", 1)
+    assert message in err
+
+
+def test_verify_finds_models_on_a_column_of_any_role_and_none_that_is_not_there(ward, run):
+    assert run("verify ward.csv -q size --l-diversity age=1")[0] == 0
+    status, _, err = run("verify ward.csv -q age,size --l-diversity diagnose=2")
+    assert status == 2
+    assert "diagnose" in err
+
+
+def test_persons_are_counted_by_models_too(ward, run):
+    rows = [f"{row // 2},{30 + row // 8},{'ab'[row % 2]}" for row in range(32)]
+    (ward / "visits.csv").write_text("who,age,ill\n" + "\n".join(rows) + "\n")
+    # Every person has both values, so each is that of everybody.
+    assert run("verify visits.csv -q age --alpha ill=0.5")[0] == 0
+    assert run("verify visits.csv -q age --alpha ill=0.5 --person who")[0] == 1
+    status, _, err = run("anonymize visits.csv -k 2 -q age -c ill --person who --alpha ill=0.5 -o out.csv")
+    assert status == 2
+    assert "cannot be had: even the whole table as one group has alpha = 1" in err
+    assert run("anonymize visits.csv -k 2 -q age -c ill --person who --l-diversity ill=2 -o out.csv")[0] == 0

@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_cells_do_not_cross_strata():
     release = shoal.anonymize(frame, 2, ["a"], within="region", also=[(6, ["a"])], method="mdav")
     both = release.table.groupby(["region", "a"]).size()
     assert both.min() >= 6
-    with pytest.raises(ShoalError, match="there are only 12 to share it in one of the strata"):
+    with pytest.raises(ShoalError, match="there are only 12 records to share it in one of the strata"):
         shoal.anonymize(frame, 2, ["a"], within="region", also=[(13, ["a"])], method="mdav")
 
 
@@ -87,3 +88,85 @@ def test_demands_that_share_a_column_are_met_together():
 
 def test_the_finest_cells_that_both_are_parts_of():
     assert united(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 3])).tolist() == [0, 0, 0, 1, 2]
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@settings(max_examples=100, deadline=None)
+@given(demanded(), st.booleans())
+def test_strata_that_leave_count_along(sample, leaves):
+    """Whoever knows a person knows the region too, so the larger k holds in every region."""
+    frame, k, also, by_person = sample
+    frame["region"] = frame["who"] % 2
+    persons = frame["who"].tolist() if by_person else list(range(len(frame)))
+    most = max(larger for larger, _ in also)
+    assume(all(len({persons[row] for row in rows}) >= most for rows in frame.groupby("region").groups.values()))
+    said = {"person": "who"} if by_person else {"identifiers": ["who"]}
+    if not leaves:
+        said["identifiers"] = [*said.get("identifiers", []), "region"]
+    along = ["region"] if leaves else []
+    plain = shoal.anonymize(frame, k, NAMES, within="region", method="mdav", **said)
+    release = shoal.anonymize(frame, k, NAMES, within="region", method="mdav", also=also, **said)
+    figures = {each.name: each for each in release.figures}
+    for larger, names in also:
+        found = smallest(release.table, [*names, *along], persons)
+        assert found >= larger
+        figure = figures[f"k_on_{', '.join(names)}"]
+        assert (figure.value, figure.details["strata"]) == (found, along)
+        assert figure.details["before"] == smallest(plain.table, [*names, *along], persons)
+    if all(smallest(plain.table, [*names, *along], persons) >= larger for larger, names in also):
+        pd.testing.assert_frame_equal(plain.table, release.table)
+
+
+def test_a_larger_k_that_holds_in_the_table_and_not_in_a_stratum_is_enforced_and_counted_so(tmp_path):
+    frame = pd.DataFrame({"a": [1, 1, 2, 2] * 4, "region": ["n", "s"] * 8})
+    assert frame.groupby("a").size().min() == 8
+    release = shoal.anonymize(frame, 2, ["a"], within="region", also=[(5, ["a"])], method="mdav")
+    assert release.table.groupby(["a", "region"]).size().min() == 8
+    figure = {each.name: each for each in release.figures}["k_on_a"]
+    assert figure.sentence.startswith("k = 8 records on a within region (asked for 5; it was 4)")
+    found = release.write(tmp_path / "safe.csv").combinations
+    assert [(each.asked, each.columns, each.k) for each in found] == [(5, ("a",), 8)]
+
+
+@pytest.mark.filterwarnings("ignore:exact centroids")
+def test_the_nearest_cell_is_joined():
+    """Four pairs on a line: 1 and 2 are near each other, 50 and 51 too."""
+    frame = pd.DataFrame({"a": [50, 50, 1, 1, 51, 51, 2, 2], "b": [0, 0, 30, 30, 60, 60, 90, 90]})
+    release = shoal.anonymize(frame, 2, ["a", "b"], also=[(4, ["a"])], exact=True, method="mdav")
+    assert release.table["a"].tolist() == [50.5, 50.5, 1.5, 1.5] * 2
+    assert release.table["b"].tolist() == [0, 0, 30, 30, 60, 60, 90, 90]
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({}, "there are only 12 records to share it; choose k <= 12"),
+        ({"within": "region"}, "only 6 records to share it in one of the strata, whose borders are kept; choose"),
+        ({"gaps": "pattern"}, "only 4 records to share it among the rows with the same gaps, which stay together"),
+        (
+            {"person": "who", "pseudonym": "who"},
+            "only 4 persons to share it among the persons with as many rows, whose rows a pseudonym links",
+        ),
+        ({"household": "home"}, "there are only 2 households to share it; choose k <= 2, or leave it out"),
+    ],
+)
+def test_a_larger_k_that_cannot_be_had_names_what_is_in_the_way(tmp_path, said, message):
+    frame = pd.DataFrame({
+        "a": [None] * 4 + [1.0] * 8 if "gaps" in said else list(map(float, range(12))),
+        "region": ["n", "s"] * 6,
+        "who": [*"aabbccdd", *"efgh"],
+        "home": [1] * 6 + [2] * 6,
+    })  # fmt: skip
+    if "pseudonym" in said:
+        said = said | {"pseudonym_key": tmp_path / "key"}
+    k = 13 if not said else 7 if "person" not in said else 5
+    with pytest.raises(ShoalError, match=re.escape(message)):
+        shoal.anonymize(frame, 2, ["a"], also=[(k, ["a"])], method="mdav", **said)
+
+
+@pytest.mark.filterwarnings("ignore:k=1 hides nobody")
+def test_one_that_is_there_is_said_as_one():
+    frame = pd.DataFrame({"a": range(4), "home": [1] * 4})
+    with pytest.raises(ShoalError, match="and there is only 1 household to share it"):
+        shoal.anonymize(frame, 1, ["a"], household="home", also=[(2, ["a"])], method="mdav")

@@ -3,13 +3,14 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.design import Design, counted_in, read_design, same_rows, whole_multiples
+from shoal.design import Design, read_design, same_rows, whole_multiples
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.table import Roles, Table
 
@@ -42,6 +43,44 @@ def test_persons_are_numbered_in_the_order_of_their_first_rows():
 def test_spaces_around_an_identifier_do_not_make_another_person():
     _, design = design_of(people(who=["a", " a", "b", "c", "c ", "c", "d", "e"]), person="who")
     assert design.person.codes.tolist() == [0, 0, 1, 2, 2, 2, 3, 4]
+
+
+SPACES = ["1", " 1", "1 ", "2", "2", " 2", "3", "4"]
+AS_CATEGORIES = {
+    "pandas": lambda: people(who=pd.Categorical(SPACES), region=pd.Categorical(SPACES)),
+    "polars": lambda: pl.DataFrame(people().to_dict("list")).with_columns(
+        pl.Series("who", SPACES).cast(pl.Categorical), pl.Series("region", SPACES).cast(pl.Categorical)
+    ),
+    "pyarrow": lambda: pa.table(
+        people().to_dict("list") | {name: pa.array(SPACES).dictionary_encode() for name in ("who", "region")}
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", AS_CATEGORIES)
+def test_spaces_do_not_make_another_person_or_stratum_among_categories(kind):
+    _, design = design_of(AS_CATEGORIES[kind](), k=1, person="who", within=("region",))
+    assert design.person.codes.tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
+    assert design.person.texts == ["1", "2", "3", "4"]
+    assert design.strata.codes.tolist() == design.person.codes.tolist()
+    assert design.strata.names == ["1", "2", "3", "4"]
+
+
+def test_categories_of_numbers_are_persons_too():
+    frame = people(who=pd.Categorical([7, 7, 8, 9, 9, 9, 10, 11]))
+    _, design = design_of(frame, person="who")
+    assert design.person.texts == ["7", "8", "9", "10", "11"]
+    frame["who"] = pd.Categorical([7, None, 8, 9, 9, 9, 10, 11])
+    with pytest.raises(ShoalError, match="'who' says whose row it is, and has no value in row 2"):
+        design_of(frame, person="who")
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_strata_that_differ_by_spaces_leave_alike(tmp_path):
+    frame = people(region=["north", "north ", " north", "south", "south", "south", "south", "south "])
+    release = shoal.anonymize(frame, 3, ["age"], ["weight"], ["who", "home"], within="region", method="mdav")
+    release.write(tmp_path / "safe.csv")
+    assert release.table["region"].tolist() == ["north"] * 3 + ["south"] * 5
 
 
 def test_what_k_counts():
@@ -194,19 +233,26 @@ def test_weights_of_a_file_are_exact():
     assert design.weights.whole.tolist() == [10, 20, 30]
 
 
-def test_counts_in_strata():
-    strata, persons = np.array([0, 0, 1, 1, 1]), np.array([0, 0, 1, 2, 2])
-    assert counted_in(strata, persons).tolist() == [1, 2]
-    assert counted_in(strata, None).tolist() == [2, 3]
-
-
 def test_linked_persons_are_kept_among_those_with_as_many_rows():
     _, design = design_of(people(who=["a", "a", "b", "b", "c", "c", "d", "e"]), person="who")
     assert same_rows(design, "who", 2).tolist() == [1, 1, 1, 1, 1, 1, 0, 0]
     assert same_rows(design, None, 2) is None
     assert same_rows(Design(), None, 2) is None
-    with pytest.raises(ShoalError, match=r"fewer than k=3 \(2 with 1 rows\); leave out"):
+    with pytest.raises(ShoalError, match=r"fewer than k=3 \(2 with 1 row\); leave out"):
         same_rows(design, "who", 3)
+
+
+def test_linked_households_are_kept_among_two_with_as_many_rows_also_where_one_has_k_persons():
+    """k = 2 persons are in every household, and yet one household with as many rows is alone."""
+    frame = people(
+        who=list("abcdefgh"), home=[1, 1, 2, 2, 3, 3, 3, 3], region=["north"] * 8, weight=[1.0] * 8
+    )  # fmt: skip
+    _, design = design_of(frame, person="who", household="home", household_k="persons")
+    with pytest.raises(ShoalError, match=r"fewer than k=2 \(4 with 4 rows\)"):
+        same_rows(design, "home", 2)
+    frame["home"] = [1, 1, 2, 2, 3, 3, 4, 4]
+    _, design = design_of(frame, person="who", household="home", household_k="persons")
+    assert same_rows(design, "home", 2).tolist() == [0] * 8
 
 
 OPTIONS = {"method": "mdav"}
@@ -233,3 +279,95 @@ def test_what_does_not_belong_together_is_refused_and_nothing_is_written(tmp_pat
     with pytest.raises(ShoalError, match=message):
         shoal.anonymize(source, 2, ["age"], ["weight"], **OPTIONS, **said).write(tmp_path / "out.csv")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv"]
+
+
+def test_strata_that_nobody_named_are_not_merged():
+    frame = pd.DataFrame({
+        "age": range(30),
+        "a": ["a, b"] * 10 + ["a"] * 10 + ["x"] * 10,
+        "b": ["c"] * 10 + ["b, c"] * 10 + ["y"] * 10,
+    })  # fmt: skip
+    with pytest.raises(
+        ShoalError, match="2 strata of 'a' and 'b' are called 'a, b, c', so it is not clear which one"
+    ):
+        design_of(frame, k=2, within=("a", "b"), merge_strata={"a, b, c": "x, y"})
+    with pytest.raises(ShoalError, match="it is not clear which one to merge"):
+        design_of(frame, k=2, within=("a", "b"), merge_strata={"x, y": "a, b, c"})
+    frame.loc[25:, "b"] = "z"
+    _, design = design_of(frame, k=2, within=("a", "b"), merge_strata={"x, y": "x, z"})
+    assert np.bincount(design.strata.codes).tolist() == [10, 10, 10]
+    assert (design.strata.names, design.strata.n_merged) == (["a, b, c", "a, b, c", "x, z"], 1)
+
+
+def test_strata_of_numbers_are_merged_by_numbers():
+    frame = pd.DataFrame(
+        {"age": [31, 45, 18, 77, 52, 33, 29, 64, 58, 21, 40, 36], "r": [1] * 5 + [2] * 5 + [3] * 2}
+    )
+    release = shoal.anonymize(frame, 3, "age", within="r", merge_strata={3: 1}, method="mdav")
+    assert release.table["r"].tolist() == [1] * 5 + [2] * 5 + [1] * 2
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (pa.array([17, 0, 3]), ["17", "0", "3"]),
+        (pa.array(["17", " 0", "3"]), ["17", "0", "3"]),
+        (pa.array([17.0, -0.0, 3.0]), ["17", "0", "3"]),
+        (pa.array([17.0, 0.0, 2.5], pa.float32()), ["17", "0", "2.5"]),
+        (pa.array(["17.00", "0.00", "2.50"]).cast(pa.decimal128(9, 2)), ["17", "0", "2.5"]),
+        (pa.array([1e22, 1e300, 0.1]), [str(10**22), str(int(1e300)), "0.1"]),
+    ],
+)
+def test_a_person_is_the_same_whatever_type_the_identifier_has(values, said):
+    table = Table.of(pa.table({"age": [1, 2, 3], "who": values}), Roles.of("age"))
+    assert read_design(table, k=1, person="who")[1].person.texts == said
+
+
+def test_zero_and_minus_zero_are_one_person():
+    _, design = design_of(people(who=[0.0, -0.0, 1, 2, 2, 2, 3, 4]), person="who")
+    assert design.person.codes.tolist() == [0, 0, 1, 2, 2, 2, 3, 4]
+
+
+@pytest.mark.parametrize("values", [[[1], [1], [2], [3]], [{"a": 1}, {"a": 1}, {"a": 2}, {"a": 3}]])
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"person": "who"}, "'who' says whose row it is, and holds values of several parts .*; give a person one"),
+        ({"household": "who"}, "'who' says whose row it is, .* give a household one number or one text there"),
+        ({"within": ("who",)}, "'who' is a stratum, and holds values of several parts"),
+    ],
+)
+def test_lists_tell_nobody_apart(values, said, message):
+    table = Table.of(pa.table({"age": [1, 2, 3, 4], "who": values}), Roles.of("age"))
+    with pytest.raises(ShoalError, match=message):
+        read_design(table, k=1, **said)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (["x"] * 8, "'weight' is the sampling weight, and holds text, not numbers"),
+        (pd.to_datetime(["2020-01-01"] * 8), "'weight' is the sampling weight, and holds dates or times"),
+        (pd.Categorical(["x"] * 8), "'weight' is the sampling weight, and holds categories"),
+    ],
+)
+def test_a_weight_that_is_no_number_has_a_cure(weights, message):
+    with pytest.raises(ShoalError, match=message) as caught:
+        design_of(people(weight=weights), sampling_weight="weight")
+    assert str(caught.value).endswith("; turn it into numbers of at least 0 first, or name another column")
+    assert "kind" not in str(caught.value)
+
+
+def test_one_row_lacks_a_stratum():
+    with pytest.raises(ShoalError, match="'region' is a stratum, and row 5 lacks a value there; fill it in"):
+        design_of(people(region=["n", "n", "n", "n", None, "s", "s", "s"]), within=("region",))
+
+
+def test_a_weight_that_never_leaves_is_not_kept():
+    options = {"sampling_weight": "weight", "identifiers": ["weight", "who", "home", "region"], "method": "mdav"}
+    for how in ("keep", "round"):
+        with pytest.raises(
+            ShoalError, match=f"'weight' is an identifier, .* released_weight='{how}' lets it leave"
+        ):
+            shoal.anonymize(people(), 2, ["age"], released_weight=how, **options)
+    assert list(shoal.anonymize(people(), 2, ["age"], released_weight="drop", **options).table) == ["age"]

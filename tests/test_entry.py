@@ -299,6 +299,7 @@ def restored(monkeypatch):
         monkeypatch.setattr(sys, name, getattr(sys, name))
     monkeypatch.setattr(signals, "_asked", [])
     monkeypatch.setattr(signals, "_closed", set())
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
     yield monkeypatch
     for number, handler in handlers.items():
         signal.signal(number, handler)

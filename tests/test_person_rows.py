@@ -1,10 +1,14 @@
+import warnings
+
 import numpy as np
+import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import naive
-from shoal.person_rows import is_constant_for, levels_of
+import shoal
+from shoal.person_rows import differing, few_differing, is_constant_for, levels_of
 
 
 @st.composite
@@ -58,3 +62,41 @@ def test_what_is_constant_for_a_person():
     persons = np.array([0, 0, 1, 1])
     assert is_constant_for(persons, np.array([[1.0], [1], [2], [2]]))
     assert not is_constant_for(persons, np.array([[1.0], [1], [2], [3]]))
+
+
+def test_rows_are_lined_up_along_the_axis_of_the_greatest_spread():
+    """Four persons with two rows each, far apart in the second coordinate and near in the first."""
+    persons = np.repeat(np.arange(4), 2)
+    points = np.column_stack([[5.0, 0, 5, 0, 0, 5, 0, 5], np.tile([0.0, 100.0], 4)])
+    assert levels_of(points, np.zeros(8, int), persons, 2).tolist() == [0, 1] * 4
+
+
+def test_a_few_persons_who_differ_are_found():
+    persons = np.concatenate([np.repeat(np.arange(20), 3), [20, 21]])
+    births = np.random.default_rng(0).normal(size=22)[persons][:, None]
+    assert len(few_differing(persons, births)) == 0
+    births[[0, 7]] += 1
+    assert few_differing(persons, births).tolist() == [0, 2]
+    births[[30]] += 1  # three of the twenty who have several rows are more than one in ten
+    assert differing(persons, births).tolist() == [0, 2, 10]
+    assert len(few_differing(persons, births)) == 0
+
+
+def test_a_column_that_is_constant_for_nearly_all_persons_is_warned_of():
+    persons = np.repeat(np.arange(20), 3)
+    frame = pd.DataFrame({"who": persons, "birth": 1950 + persons * 7 % 20, "visit": np.arange(60) * 11 % 60})
+    options = {"person": "who", "person_rows": "apart", "method": "mdav", "keep_order": True}
+    with warnings.catch_warnings(record=True) as quiet:
+        warnings.simplefilter("always")
+        shoal.anonymize(frame, 3, ["birth", "visit"], **options)
+    assert not [each for each in quiet if "nearly all persons" in str(each.message)]
+    frame.loc[4, "birth"] += 1
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        shoal.anonymize(frame, 3, ["birth", "visit"], **options)
+    (said,) = [str(each.message) for each in caught if "nearly all persons" in str(each.message)]
+    assert said.startswith(
+        "quasi-identifier 'birth' is constant for nearly all persons and differs between the rows"
+    )
+    assert "of 1 person ('1'), so it is treated as varying" in said
+    assert said.endswith("if it should be constant, correct these rows")

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -232,3 +233,82 @@ def test_a_kill_in_the_middle_of_writing_leaves_the_old_file_or_none(tmp_path, o
     assert begun[0].exists(), "the kill came after the file was finished: nothing was tested"
     assert target.read_bytes() == old if old else not target.exists()
     assert not (tmp_path / f"t.{suffix}.manifest.json").exists()
+
+
+HOMES = {"a": [1, 1, 1, 9, 9, 9, 20, 20, 20, 30, 30, 30], "home": [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3}
+
+
+def tampered(release, other):
+    """A release whose values are those of another one, and whose promises are its own."""
+    return replace(release, cells=other.cells, common=other.common)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_file_without_the_larger_k_that_was_asked_for_is_not_released(tmp_path, name):
+    frame = pd.DataFrame({"a": HOMES["a"], "region": ["n", "s"] * 6})
+    said = {"within": "region", "method": "mdav"}
+    release = shoal.anonymize(frame, 2, ["a"], also=[(5, ["a"])], **said)
+    with pytest.raises(ShoalError, match=r"the file as written has k=\d on a, not 5; it was not released"):
+        tampered(release, shoal.anonymize(frame, 2, ["a"], **said)).write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    release.write(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_a_file_with_a_household_that_is_alone_is_not_released(tmp_path, name):
+    frame = pd.DataFrame(HOMES)
+    release = shoal.anonymize(frame, 3, ["a"], household="home", household_k="persons", method="mdav")
+    alone = shoal.anonymize(frame, 3, ["a"], identifiers=["home"], method="mdav")
+    assert alone.table["a"].tolist() == HOMES["a"]
+    with pytest.raises(ShoalError, match="a group of the file as written has only 1 household, not 2; it was not"):
+        tampered(release, alone).write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    release.write(tmp_path / name)
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_a_file_whose_linked_rows_single_somebody_out_is_not_released(tmp_path):
+    frame = pd.DataFrame({"a": range(6), "who": list("aabbcd")})
+    said = {"person": "who", "pseudonym": "who", "pseudonym_key": tmp_path / "key", "method": "mdav"}
+    release = shoal.anonymize(frame, 3, ["a"], accept_linkage=True, **said)
+    strict = replace(release, settings=replace(release.settings, accept_linkage=False))
+    with pytest.raises(ShoalError, match="only 2 persons have the same rows, fewer than 3"):
+        strict.write(tmp_path / "t.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_persons_are_not_counted_in_rows_that_stand_in_another_order(tmp_path, monkeypatch, name):
+    frame = pd.DataFrame({"a": HOMES["a"], "who": [*"abcdefghijkl"]})
+    release = shoal.anonymize(frame, 2, ["a"], person="who", method="mdav", key="0" * 32)
+    for writer in ("write", "write_texts"):
+        real = getattr(shoal.release, writer)
+        turned = lambda *given, real=real: real(*given[:-1], np.roll(given[-1], 1))  # noqa: E731
+        monkeypatch.setattr(f"shoal.release.{writer}", turned)
+    with pytest.raises(ShoalError, match="not released, because its rows do not read back in the order"):
+        release.write(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+VISITS = {"age": [30, 30, 31, 31, 60, 60, 61, 61], "day": [1, 9, 2, 8, 1, 7, 3, 9], "who": [*"aabbccdd"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"also": [(8, ["age"])], "identifiers": ["who"]}, "also"),
+        ({"person": "who", "person_rows": "apart"}, "person_rows='apart'"),
+    ],
+)
+def test_groups_that_are_not_what_was_released_are_not_certified(said, why):
+    release = shoal.anonymize(pd.DataFrame(VISITS), 2, ["age", "day"], method="mdav", **said)
+    with pytest.raises(ShoalError, match=f"and {why} gave some columns other cells than the groups"):
+        release.certificate(0.1)
+    assert "points_loss" not in release.manifest["figures"]
+
+
+def test_groups_that_are_what_was_released_are_certified_though_a_larger_k_was_asked_for():
+    frame = pd.DataFrame({"a": [1] * 6 + [2] * 6})
+    release = shoal.anonymize(frame, 2, ["a"], also=[(6, ["a"])], method="mdav")
+    assert release.certificate(0.1).gap == 0
+    assert release.manifest["figures"]["points_loss"]["value"] == 0

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -56,8 +58,12 @@ def test_weights_that_leave_as_they_are_are_warned_of():
 
 
 def test_a_method_without_weights_is_said():
-    with pytest.warns(shoal.ShoalWarning, match="groups records without their sampling weights"):
-        shoal.anonymize(table_of("pandas"), 3, ["age"], ["region"], sampling_weight="w", method="imhm")
+    for method, name in (("imhm", "IMHM"), ("pcl", "PCL")):  # PCL takes weights, but not from here
+        said = (
+            f"^{name} groups records without their sampling weights; common values and the weighted loss use them"
+        )
+        with pytest.warns(shoal.ShoalWarning, match=said):
+            shoal.anonymize(table_of("pandas"), 3, ["age"], ["region"], sampling_weight="w", method=method)
 
 
 def test_weights_are_written_plainly():
@@ -65,3 +71,47 @@ def test_weights_are_written_plainly():
     assert values.text(",") == ["1200", "0,5", "0,000000001"]
     assert WeightValues(np.array([3.0, 4.0])).native().dtype == np.int64
     assert significant(np.array([123456.0, 0.0, 0.00987654]), 2).tolist() == [120000.0, 0.0, 0.0099]
+
+
+def test_the_common_weight_of_a_group_has_six_digits():
+    frame = pd.DataFrame({"age": [1, 2, 3, 50, 51, 52], "w": [1, 1, 2, 1000000, 2000001, 3000003]})
+    release = shoal.anonymize(frame, 3, ["age"], sampling_weight="w", method="mdav")
+    assert release.table["w"].tolist() == [1.33333] * 3 + [2000000] * 3
+
+
+@pytest.mark.filterwarnings("ignore:columns without a role")
+def test_a_method_that_does_not_see_how_many_rows_a_person_has_says_so():
+    table = pd.DataFrame({"age": AGES, "who": [*"aabcdefghijk"]})
+    with pytest.warns(shoal.ShoalWarning, match="IMHM groups persons without regard to how many rows each has"):
+        shoal.anonymize(table, 3, ["age"], person="who", method="imhm")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shoal.anonymize(table, 3, ["age"], person="who", method="mdav")
+        table["who"] = [*"aabbccddeeff"]
+        shoal.anonymize(table, 3, ["age"], person="who", method="imhm")
+
+
+CATEGORIES = {
+    "pandas": (lambda values: pd.DataFrame({"age": AGES, "region": pd.Categorical(values)}),
+               lambda column: column.cat.categories.tolist()),
+    "pandas with Arrow": (
+        lambda values: pd.DataFrame({"age": AGES, "region": pd.Series(
+            pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(values).dictionary_encode()])))}),
+        lambda column: pa.array(column.array).dictionary.to_pylist()),
+    "pyarrow": (lambda values: pa.table({"age": AGES, "region": pa.array(values).dictionary_encode()}),
+                lambda column: column.chunk(0).dictionary.to_pylist()),
+    "polars": (lambda values: pl.DataFrame({"age": AGES, "region": values}).with_columns(
+                   pl.col("region").cast(pl.Enum(["isle", "coast", "hill"]))),
+               lambda column: column.dtype.categories.to_list()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CATEGORIES)
+@pytest.mark.parametrize("said", [{"merge_strata": {"isle": "coast"}}, {"small_strata": "drop"}], ids=str)
+def test_strata_that_are_gone_are_no_categories_either(kind, said):
+    frame, categories = CATEGORIES[kind]
+    values = ["isle", *["coast", "hill"] * 5, "coast"]
+    release = shoal.anonymize(frame(values), 3, ["age"], within="region", method="mdav", **said)
+    assert sorted(categories(release.table["region"])) == ["coast", "hill"]
+    left = [value.replace("isle", "coast") for value in values]
+    assert column(release.table, "region") == (left if "merge_strata" in said else left[1:])

@@ -8,15 +8,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
+from promises import confidential, every_model
+from shoal import AlphaK, LDiversity
 from shoal.catalogue import described
 from shoal.cli import app
 from shoal.errors import ShoalError
 from shoal.files import Said
 from shoal.option_rules import option_field
-from shoal.options import Group, collected_settings, settings_option, takes
+from shoal.options import Group, collected_settings, settings_option, settings_options, takes
 from shoal.parameters import Flag
 from shoal.settings import FileOptions, Options, Settings
 
@@ -35,9 +39,11 @@ def test_every_option_can_be_given_in_python_and_is_typed():
 def test_every_option_stands_on_the_command_line_with_its_flag_and_its_help():
     shown = CliRunner().invoke(app, ["anonymize", "--help"]).output
     for each in Settings.options().values():
-        assert re.search(rf"{each.flag}\b", shown)
-        assert each.help.split()[0] in shown
-        assert each.help.endswith((".", "]"))
+        flags = {flag: words for flag, (_, words) in each.flags.items()} or {each.flag: each.help}
+        for flag, words in flags.items():
+            assert re.search(rf"{flag}\b", shown)
+            assert words.split()[0] in shown
+            assert words.endswith((".", "]"))
 
 
 def test_settings_come_back_from_their_dictionary_as_they_were():
@@ -51,6 +57,52 @@ def test_settings_come_back_from_their_dictionary_as_they_were():
     assert described(again.method) == described(asked.method)
     assert again.attribute_weights == {"a": 2.0}
     assert again.digits == {"a": -1}
+
+
+@settings(max_examples=60)
+@given(st.data(), confidential(most=8))
+def test_models_come_back_from_a_manifest_as_they_were(data, sample):
+    models = data.draw(st.lists(st.sampled_from(data.draw(every_model(sample))), unique_by=str, max_size=4))
+    asked = Settings.of(3, ["a"], ["x"], models=models)
+    again = Settings.from_dict(json.loads(json.dumps(asked.as_dict())))
+    assert again.models == asked.models == tuple(models)
+    assert again.as_dict() == asked.as_dict()
+
+
+def test_one_model_needs_no_list_and_the_same_twice_is_an_error():
+    model = LDiversity(2, on="b")
+    assert Settings.of(3, "a", "b", models=model).models == (model,)
+    with pytest.raises(ShoalError, match="models list l = 2 on 'b' .* twice; list it once"):
+        Settings.of(3, "a", "b", models=[model, LDiversity(2, on="b")])
+
+
+def test_a_manifest_with_a_model_that_is_not_known_is_an_error():
+    kept = Settings.of(3, "a", "b", models=[LDiversity(2, on="b")]).as_dict()
+    for odd, message in (({"model": "k-map", "on": "b"}, "no privacy model 'k-map'"), ({"model": "alpha", "on": "b", "beta": 1}, "alpha has no 'beta'")):  # fmt: skip
+        with pytest.raises(ShoalError, match=message):
+            Settings.from_dict(kept | {"models": [odd]})
+
+
+def test_k_is_raised_for_participation_once():
+    # Of five with 0.8 each, three take part with 0.942; of four with 0.819.
+    asked = Settings.of(3, "a", participation=0.8, confidence=0.9)
+    assert asked.k == asked.method.k == 5
+    again = Settings.from_dict(json.loads(json.dumps(asked.as_dict())))
+    third = Settings.from_dict(json.loads(json.dumps(again.as_dict())))
+    assert (again.k, third.k) == (5, 5)
+    assert (again.participation, again.confidence) == (0.8, 0.9)
+    assert again.as_dict() == asked.as_dict()
+    assert Settings.of(3, "a", participation=1.0).k == 3
+    assert Settings.of(3, "a", method=shoal.Blocked(shoal.MDAV(k=3)), participation=0.8, confidence=0.9).k == 5
+
+
+def test_the_k_of_a_method_is_raised_for_participation_too():
+    assert Settings.of(None, "a", method=shoal.MDAV(k=3), participation=0.8, confidence=0.9).k == 5
+
+
+def test_rows_apart_and_models_contradict_each_other():
+    with pytest.raises(ShoalError, match="person_rows='apart' cannot be had with privacy models"):
+        Settings.of(3, "a", "b", person="who", person_rows="apart", models=LDiversity(2, on="b"))
 
 
 def test_settings_of_older_manifests_are_understood():
@@ -136,14 +188,14 @@ def test_a_new_option_is_a_field_and_appears_in_all_places():
 
 
 def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
-    nothing = {
-        name: default for name, (_, default) in ((n, settings_option(o)) for n, o in Settings.options().items())
-    }
-    assert collected_settings(nothing) == {}
-    assert collected_settings(nothing | {"scaling": ["zscore", "range"], "exact": True}) == {
+    nothing = {name: default for name, (_, default) in settings_options().items()}
+    assert collected_settings(dict(nothing)) == {}
+    assert collected_settings(nothing | {"scaling": ["range"], "exact": True}) == {
         "scaling": "range",
         "exact": True,
     }
+    asked = collected_settings(nothing | {"l_diversity": ["x=3"], "alpha": ["x=0.5", "y=1"]})
+    assert asked == {"models": [LDiversity(3, on="x"), AlphaK(0.5, on="x"), AlphaK(1, on="y")]}
 
 
 @pytest.mark.parametrize(
@@ -176,6 +228,17 @@ def test_what_was_not_given_on_the_command_line_is_left_to_the_defaults():
         ({"digits": 1, "exact": True}, "exact and digits contradict each other"),
         ({"keep_order": True, "key": "0f" * 16}, "keep_order and key contradict each other"),
         ({"key": "0f"}, "key must have 32 hexadecimal digits"),
+        ({"models": 3}, r"models are given as a list of models, such as \[LDiversity"),
+        ({"models": ["l-diversity"]}, "models are given as a list of models"),
+        (
+            {"models": LDiversity(2, on="a")},
+            r"l = 2 on 'a' \(distinct l-diversity\) is about a column that is not conf",
+        ),
+        ({"models": [LDiversity(2, on="b")]}, "list 'b' with the confidential columns"),
+        ({"participation": 1.5}, "participation must be a number from 0 to 1"),
+        ({"participation": 0}, "nobody would take part"),
+        ({"participation": 0.5, "confidence": 1}, "confidence must be a probability above 0 and below 1"),
+        ({"confidence": 0.9}, "confidence says nothing without participation"),
     ],
 )
 def test_wrong_settings_are_errors_before_any_work_starts(given, message):

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
+import shoal
 from samples import tables
 from shoal.attributes.gaps import CURE
 from shoal.errors import ShoalError
@@ -118,3 +119,13 @@ def test_records_of_a_group_without_any_weight_count_once_each():
     given_weights = np.array([0, 0, 1, 0])
     assert space.common_values(space.cells(partition.labels), weights=given_weights)["a"].text() == ["5", "0"]
     assert given_weights.tolist() == [0, 0, 1, 0]
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_weights_do_not_change_the_digits_that_the_spread_of_records_justifies():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "w": rng.integers(1, 900, 40)})
+    weighted = shoal.anonymize(frame, 4, "x", sampling_weight="w", method="imhm")
+    plain = shoal.anonymize(frame, 4, "x", "w", method="imhm")
+    assert weighted.labels.tolist() == plain.labels.tolist()
+    assert weighted.manifest["digits"]["used"] == plain.manifest["digits"]["used"]

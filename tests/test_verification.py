@@ -1,13 +1,18 @@
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import ShoalError
-from shoal.files import read
+from shoal.files import Said, read
+from shoal.privacy.models import LDiversity
+from shoal.verification import same_groups, verify_as
 
 
 def test_values_of_a_csv_file_are_compared_as_text(tmp_path):
@@ -127,5 +132,91 @@ def test_a_larger_k_is_counted_in_parts_too(tmp_path, monkeypatch):
     parts = shoal.verify(path, ["age", "sex"], also=[(4, ["age"])])
     assert parts.not_counted is not None
     assert parts.combinations == whole.combinations
-    with pytest.raises(ShoalError, match="who"):
-        shoal.verify(path, ["age"], person="who")
+
+
+def test_persons_are_not_counted_in_a_file_that_does_not_fit_into_memory(tmp_path, monkeypatch):
+    path = tmp_path / "linked.csv"
+    path.write_text(LINKED)
+    with pytest.raises(ShoalError, match="pid2"):
+        shoal.verify(path, ["age"], person="pid2")
+    monkeypatch.setattr("shoal.verification.size_in_memory", lambda _: 10**9)
+    assert shoal.verify(path, ["age"], person="pid", memory="2GB").k == 2
+    with pytest.raises(ShoalError, match=r"persons are counted in memory, and .*linked\.csv is too large for it"):
+        shoal.verify(path, ["age"], person="pid", memory="600MB")
+    monkeypatch.setattr("shoal.verification.free_memory", lambda: 0)
+    with pytest.raises(ShoalError, match="give more --memory, on a machine that has it, or leave out --person"):
+        shoal.verify(path, ["age"], person="pid")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_spaces_do_not_make_another_person_in_a_file(tmp_path, suffix):
+    path, ids = tmp_path / f"linked.{suffix}", ["1", " 1", "1 ", "2", "2", "2 "]
+    if suffix == "csv":
+        path.write_text("pid,age\n" + "".join(f"{who},30\n" for who in ids))
+    else:
+        table = pa.table({"pid": pa.array(ids).dictionary_encode(), "age": [30] * 6})
+        pyarrow.parquet.write_table(table, path)
+    found = shoal.verify(path, ["age"], person="pid")
+    assert (found.k, found.links[0].k) == (2, 2)
+
+
+@pytest.mark.parametrize(("gap", "rows"), [("", "2 rows"), (" NA", "2 rows"), ("?", "2 rows")])
+def test_a_row_without_an_identifier_is_an_error(tmp_path, gap, rows):
+    path = tmp_path / "linked.csv"
+    path.write_text(f"pid,age\na,30\n{gap},30\nb,30\n{gap},30\n")
+    with pytest.raises(ShoalError, match=f"column 'pid' says whose row it is, and has no value in {rows}"):
+        shoal.verify(path, ["age"], person="pid")
+    path.write_text(f"pid,age\na,30\n{gap},30\nb,30\n")
+    with pytest.raises(ShoalError, match="no value in 1 row; give each person an identifier"):
+        shoal.verify(path, ["age"], person="pid")
+
+
+def test_persons_in_small_combinations_are_counted_once(tmp_path):
+    path = tmp_path / "linked.csv"
+    path.write_text(LINKED)
+    found = shoal.verify(path, ["age", "sex"], person="pid")
+    assert [found.below(k) for k in (2, 3, 4)] == [0, 2, 3]  # a and b are in both combinations
+    assert [shoal.verify(path, ["age", "sex"]).below(k) for k in (2, 3, 5)] == [0, 2, 6]
+
+
+@pytest.mark.parametrize(
+    ("also", "message"),
+    [
+        ([(0, ["pid"])], "k in also must be at least 2, not 0"),
+        ([(3, [])], "also names no columns"),
+        ("age", "also is given as pairs"),
+    ],
+)
+def test_a_larger_k_has_the_rules_that_it_has_in_a_release(tmp_path, also, message):
+    path = tmp_path / "linked.csv"
+    path.write_text(LINKED)
+    with pytest.raises(ShoalError, match=message):
+        shoal.verify(path, ["age"], also=also)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=12))
+def test_groups_are_the_same_up_to_their_numbers(pairs):
+    one, other = map(np.array, zip(*pairs, strict=True))
+    expected = all((a == b) == (c == d) for a, c in pairs for b, d in pairs)
+    assert same_groups(one, other) == expected
+    assert not same_groups(one, np.append(other, 0))
+
+
+def test_households_and_strata_are_counted(tmp_path):
+    rows = ["5,1,11,7", "5,1,12,7", "5,2,13,7", "6,3,14,7", "6,3,15,7", "6,3,16,8"]
+    (tmp_path / "t.csv").write_text("\n".join(["x,home,who,r", *rows]) + "\n")
+    found = shoal.verify(tmp_path / "t.csv", "x", household="home")
+    assert (found.k, found.whom, found.links[0].k) == (1, "households", 1)
+    both = shoal.verify(tmp_path / "t.csv", "x", household="home", person="who")
+    assert [(each.k, each.whom, each.least) for each in both.counts] == [(3, "persons", 1), (1, "households", 2)]
+    assert shoal.verify(tmp_path / "t.csv", "x").k == 3
+    assert shoal.verify(tmp_path / "t.csv", "x", within="r").k == 1
+    assert shoal.verify(tmp_path / "t.csv", "x", within=["r"], also=[(2, ["x"])]).combinations[0].k == 1
+
+
+def test_models_are_checked_also_where_a_file_is_too_large_to_be_counted_at_once(tmp_path):
+    path = tmp_path / "ward.csv"
+    path.write_text("age,ill\n" + "30,flu\n30,gout\n40,flu\n40,flu\n" * 20)
+    for limit in (2**40, 1):
+        found = verify_as(None, path, ["age"], Said(), limit, models=[LDiversity(2, on="ill")])
+        assert [check.broken.tolist() for check in found.models] == [[1]]

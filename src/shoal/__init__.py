@@ -24,20 +24,33 @@ if TYPE_CHECKING:
     from shoal.methods.genetic import Genetic as Genetic
     from shoal.methods.gsms_t2 import GSMST2 as GSMST2
     from shoal.methods.imhm import IMHM as IMHM
+    from shoal.methods.k_anonymity_first import KAnonymityFirst as KAnonymityFirst
     from shoal.methods.mdav import MDAV as MDAV
     from shoal.methods.mst_partition import MSTPartition as MSTPartition
     from shoal.methods.mu_approx import MuApprox as MuApprox
     from shoal.methods.optimal import Optimal as Optimal
+    from shoal.methods.p_sensitive import PSensitive as PSensitive
     from shoal.methods.path_mhm import PathMHM as PathMHM
     from shoal.methods.pca_reduced import PCAReduced as PCAReduced
     from shoal.methods.pcl import PCL as PCL
     from shoal.methods.proximal_distal import ProximalDistal as ProximalDistal
     from shoal.methods.refined import Refined as Refined
+    from shoal.methods.t_closeness_first import TClosenessFirst as TClosenessFirst
+    from shoal.methods.t_closeness_merging import TClosenessMerging as TClosenessMerging
     from shoal.methods.tfrp import TFRP as TFRP
     from shoal.methods.univariate_optimal import UnivariateOptimal as UnivariateOptimal
     from shoal.methods.vmdav import VMDAV as VMDAV
     from shoal.partition import Partition as Partition
     from shoal.pipeline import anonymize as anonymize
+    from shoal.privacy.checking import Check as Check
+    from shoal.privacy.checking import KAnonymity as KAnonymity
+    from shoal.privacy.checking import check as check
+    from shoal.privacy.models import AlphaK as AlphaK
+    from shoal.privacy.models import BetaLikeness as BetaLikeness
+    from shoal.privacy.models import DeltaDisclosure as DeltaDisclosure
+    from shoal.privacy.models import LDiversity as LDiversity
+    from shoal.privacy.models import PSensitivity as PSensitivity
+    from shoal.privacy.models import TCloseness as TCloseness
     from shoal.quantizing.allocation import Allocation as Allocation
     from shoal.quantizing.allocation import allocate as allocate
     from shoal.quantizing.quantizer import Quantizer as Quantizer
@@ -51,20 +64,29 @@ if TYPE_CHECKING:
 # `shoal.methods`, where they register themselves.
 _HOMES = {
     "Allocation": "shoal.quantizing.allocation",
+    "AlphaK": "shoal.privacy.models",
+    "BetaLikeness": "shoal.privacy.models",
     "Bounding": "shoal.bounds",
     "Certificate": "shoal.certificate",
+    "Check": "shoal.privacy.checking",
+    "DeltaDisclosure": "shoal.privacy.models",
     "FileRelease": "shoal.stream",
+    "KAnonymity": "shoal.privacy.checking",
+    "LDiversity": "shoal.privacy.models",
     "LowerBound": "shoal.bounds",
+    "PSensitivity": "shoal.privacy.models",
     "Partition": "shoal.partition",
     "Quantizer": "shoal.quantizing.quantizer",
     "Release": "shoal.release",
     "Settings": "shoal.settings",
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
+    "TCloseness": "shoal.privacy.models",
     "allocate": "shoal.quantizing.allocation",
     "anonymize": "shoal.pipeline",
     "anonymize_file": "shoal.stream",
     "certify": "shoal.certificate",
+    "check": "shoal.privacy.checking",
     "inspect": "shoal.inspection.look",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
-from shoal.option_rules import combinations_read, pairs
-from shoal.options import DIALECT, SETTINGS, split, takes
+from shoal.option_rules import combinations_read, names_read, pairs
+from shoal.options import DIALECT, MODELS, SETTINGS, split, takes
 from shoal.parameters import Maybe, Number, Whole
 from shoal.progress import progress_bar
 from shoal.signals import StoppedError, forget_signals, is_closed, signalled, words_on
@@ -56,6 +56,14 @@ Memory = Annotated[
 ]
 Person = Annotated[
     str | None, typer.Option(metavar="A", help="The column that tells whose row it is; k counts persons.")
+]
+Household = Annotated[
+    str | None,
+    typer.Option(metavar="A", help="The household of each row; k counts households, or persons of two or more."),
+]
+Within = Annotated[list[str], typer.Option(metavar="A,B", help="Strata, which k is counted together with.")]
+AcceptLinkage = Annotated[
+    bool, typer.Option("--accept-linkage", help="Do not ask that K persons have the same rows.")
 ]
 Also = Annotated[
     list[str],
@@ -157,6 +165,7 @@ def anonymize(
         )
     check_outputs(file, output, report, overwrite)
     asked = settings_from(given, parameter) if expected is None else expected.settings
+    check_key(asked.pseudonym_key, file, output, report)
     if is_streamed(file, output, memory, expected):
         if certificate is not None:
             raise ShoalError("a table that is streamed cannot be certified: leave --certificate out")
@@ -264,7 +273,7 @@ def other_input(file: str) -> ShoalError:
 
 
 @app.command()
-@takes(dialect=DIALECT)
+@takes(models=MODELS, dialect=DIALECT)
 def verify(
     file: File,
     quasi_identifiers: Quasi = [],  # noqa: B006
@@ -273,7 +282,11 @@ def verify(
     quiet: Quiet = False,
     memory: Memory = None,
     person: Person = None,
+    household: Household = None,
+    within: Within = [],  # noqa: B006
+    accept_linkage: AcceptLinkage = False,
     also: Also = [],  # noqa: B006
+    models: Any = None,  # one option for each privacy model
     dialect: Any = None,  # one option for each thing that can be said of a CSV file
 ) -> None:
     """Count how many records share their quasi-identifiers; exit status 1 if fewer than K.
@@ -282,12 +295,26 @@ def verify(
     """
     from shoal.verification import verify as run
 
+    if accept_linkage and person is None and household is None:
+        raise ShoalError("--accept-linkage says nothing without --person; give --person too, or leave it out")
     asked = None if k is None else whole_k(k)
     larger = combinations_read(also)
-    found = run(file, split(quasi_identifiers), memory=memory, person=person, also=larger, **dialect)
-    below = found.anonymity.records_below(asked) if asked else 0
+    found = run(
+        file,
+        split(quasi_identifiers),
+        memory=memory,
+        person=person,
+        household=household,
+        within=names_read(within),
+        also=larger,
+        models=models,
+        **dialect,
+    )
+    below = found.below(asked) if asked else 0
     holds = asked is None or found.k >= asked
     missed = [each for each in found.combinations if each.k < each.asked]
+    few = [each for each in found.counts[1:] if asked is not None and each.k < each.least]
+    alone = [each for each in found.links[:1] if asked is not None and each.k < asked and not accept_linkage]
     if as_json:
         said = {
             "records": found.n_records,
@@ -299,38 +326,65 @@ def verify(
             "wildcards_not_counted": found.not_counted,
             "counts": found.whom,
             "same_rows": found.links[0].k if found.links else None,
+            "households": next((each.k for each in found.counts if each.whom == "households"), None),
             "also": [
                 {"columns": list(each.columns), "k": each.k, "asked": each.asked} for each in found.combinations
             ],
+            "models": [check.as_dict() for check in found.models],
         }
         print(json.dumps(said, indent=2))
     elif not quiet:
         print_found(found)
-        if asked and person is not None:
-            no = f"No, some combinations are of {found.k} persons only, fewer than {asked}."
-            print(f"Yes, at least {asked} persons share each combination." if holds else no)
+        if asked and found.counts:
+            first = found.counts[0]
+            many = f"1 {first.one} is" if below == 1 else f"{below} {first.whom} are"
+            no = f"No, {many} in combinations of fewer than {asked} {first.whom}."
+            print(f"Yes, at least {asked} {first.whom} share each combination." if holds else no)
+            for each in few:
+                print(f"No, some combinations are those of 1 {each.one} alone, and {each.least} must share each.")
+            for link in alone:
+                print(
+                    f"No, only {link.have} the same rows, fewer than {asked}: "
+                    f"whoever knows all rows of a {link.one} may find them."
+                )
         elif asked:
             no = f"No, the file is not {asked}-anonymous: {below} records are in smaller groups."
             print(f"Yes, the file is {asked}-anonymous." if holds else no)
-    if not holds or missed:
+    broken = [check for check in found.models if not check.holds]
+    if not holds or missed or alone or few or broken:
         raise typer.Exit(1)
 
 
 def print_found(found: "Verification") -> None:
     """What was counted on a file, in sentences."""
-    whom = f" {found.whom}" if found.counts else ""
+    whom = f" {found.counts[0].whom if found.k != 1 else found.counts[0].one}" if found.counts else ""
     print(f"{found.name}: {found.n_records} records in {found.n_groups} groups, the smallest has {found.k}{whom}")
     if found.wildcard_k is not None:
         print(f"With a missing value as a wildcard, at least {found.wildcard_k} records fit each record.")
     if found.not_counted:
         print(f"With a missing value as a wildcard, it was not counted: {found.not_counted}.")
-    for link in found.links:
-        print(f"Rows of a person are linked {link.where}: at least {link.k} {link.whom} have the same rows.")
+    for link in found.links[:1]:
+        print(f"Rows of a {link.one} are linked {link.where}: at least {link.have} the same rows.")
+    print_models(found)
     for asked, columns, k in found.combinations:
         verdict = "Yes" if k >= asked else "No"
         print(
             f"{verdict}, on {', '.join(columns)} alone the smallest group has {k} {found.whom}, asked for {asked}."
         )
+
+
+def print_models(found: "Verification") -> None:
+    """What privacy models found in a file."""
+    for check in found.models:
+        worst = check.model.said(check.value)
+        gaps = f" Values missing: {check.gaps}." if check.gaps else ""
+        if check.holds:
+            print(f"Yes, {check.model} holds: the worst group has {worst}.{gaps}")
+        else:
+            print(
+                f"No, {check.model} does not hold: {len(check.broken)} of {len(check.values)} groups break it, "
+                f"with {check.records_broken} records; the worst has {worst}.{gaps}"
+            )
 
 
 @app.command()
@@ -510,6 +564,7 @@ def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:
     from shoal.recipe import load_recipe
 
     recipe = load_recipe(path)
+    recipe.check_key()
     if file is not None:
         return file, recipe
     name = recipe.input_name
@@ -544,6 +599,16 @@ def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) 
         check_target(target, overwrite or (work is not None and work.has_named(target)))
     if work is not None:
         format_of(Path(output))
+
+
+def check_key(key: str | None, file: str, output: str, report: Path | None) -> None:
+    """The key of pseudonyms is none of the other files."""
+    from shoal.files.sidecar import manifest_path
+    from shoal.pseudonyms import check_key_place
+
+    release = [] if output == "-" else [Path(output), manifest_path(Path(output))]
+    pages = [] if report is None else [report]
+    check_key_place(key, [*release, *pages], None if file == "-" else Path(file))
 
 
 def summary(

@@ -5,22 +5,28 @@ quasi-identifiers together leave. k itself holds for every part of them; a large
 near groups become one cell of the named columns: all their records get one common value there, and keep their own
 groups in the other columns. Demands that share columns are met by cells inside cells, the smallest k first, so
 that each column has one value in all cells that its demands ask for.
+
+Whoever knows a person knows their region too. So where columns of strata leave, a larger k is counted on the named
+columns together with these, as k itself is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from shoal.attributes import Attribute, CommonValues
+from shoal.design import counted_as
 from shoal.errors import ShoalError
 from shoal.partition import compact
 from shoal.privacy.k_anonymity import grouped
-from shoal.privacy.persons import persons_in
-from shoal.space import Space
+from shoal.privacy.persons import sizes_of
+from shoal.released_columns import distinct_texts
+from shoal.space import Cells, Space
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -34,41 +40,79 @@ class Released:
     """The cells of each quasi-identifier, and their common values.
 
     `labels` has for each attribute the cell of every record: the groups, where nothing larger is asked for.
+    `strata` has for each record the number of what leaves of its stratum; None where nothing does.
     """
 
     space: Space
     groups: Int
-    labels: Mapping[str, Int]
+    labels: Cells
     common: Mapping[str, CommonValues]
+    strata: Int | None = None
 
     def codes(self, columns: Sequence[str]) -> Int:
-        """For each record the number of its combination of released values in these columns."""
-        parts = []
+        """For each record the number of its combination of released values in these columns and its stratum."""
+        parts = [] if self.strata is None else [self.strata]
         for attribute in self.space.attributes:
             for column in attribute.columns:
                 if column in columns:
-                    texts = np.array(self.common[attribute.name].of(column).text())
-                    parts.append(np.unique(texts, return_inverse=True)[1][self.labels[attribute.name]])
+                    values = self.common[attribute.name].of(column)
+                    parts.append(distinct_texts(values)[self.labels[attribute.name]])
         return grouped(parts)
 
     def found_k(self, columns: Sequence[str], counted: Int | None) -> int:
-        """The smallest number of records, or of what is counted, that share these columns."""
-        codes = self.codes(columns)
-        return int((np.bincount(codes) if counted is None else persons_in(codes, counted).sizes).min())
+        """The smallest number of records, or of what is counted, that share these columns and the stratum."""
+        return int(sizes_of(self.codes(columns), counted).min())
 
 
-def coarser(
-    released: Released, demands: Sequence[Combination], counted: Int | None, strata: Int | None
-) -> dict[str, Int]:
-    """For each attribute the cell of every record, with near cells joined where a demand does not hold.
+class Border(NamedTuple):
+    """What cells do not cross."""
 
-    `counted` has the number of each record's person, `strata` that of its stratum.
+    parts: Int  # the number of each record's part
+    words: str  # such as "in one of the strata, whose borders are kept"
+
+
+class Counted(NamedTuple):
+    """What is counted in cells, and which borders these keep, the finest last."""
+
+    whom: str
+    codes: Int | None  # rows with the same number count once; None where every row counts
+    borders: Sequence[Border] = ()
+
+    @property
+    def parts(self) -> Int | None:
+        """The part of each record, by number; None where all are one."""
+        return self.borders[-1].parts if self.borders else None
+
+
+def with_larger_k(
+    before: Released,
+    demands: Sequence[Combination],
+    counted: Counted,
+    values: Callable[[Cells], Mapping[str, CommonValues]],
+) -> tuple[Released, list[dict[str, Any]]]:
+    """What is released where every demand holds, and what was found before and after; `values` are those of cells.
+
+    Where all demands hold already, it is what was there before.
     """
+    cells = coarser(before, demands, counted)
+    if all(cells[name] is labels for name, labels in before.labels.items()):
+        after = before
+    else:
+        after = replace(before, labels=cells, common=values(cells))
+    return after, [
+        {"k": k, "columns": list(names), "before": before.found_k(names, counted.codes)}
+        | {"found": after.found_k(names, counted.codes)}
+        for k, names in demands
+    ]
+
+
+def coarser(released: Released, demands: Sequence[Combination], counted: Counted) -> dict[str, Int]:
+    """For each attribute the cell of every record, with near cells joined where a demand does not hold."""
     cells = dict(released.labels)
-    wanting = broken(released, demands, counted)
+    wanting = broken(released, demands, counted.codes)
     for together in components(demands, released.space.attributes):
         if any(demand in wanting for demand in together):
-            cells |= cells_for(released, together, counted, strata)
+            cells |= cells_for(released, together, counted)
     return cells
 
 
@@ -89,9 +133,7 @@ def components(demands: Sequence[Combination], attributes: Sequence[Attribute]) 
     return [sorted(each[1]) for each in found]
 
 
-def cells_for(
-    released: Released, demands: Sequence[Combination], counted: Int | None, strata: Int | None
-) -> dict[str, Int]:
+def cells_for(released: Released, demands: Sequence[Combination], counted: Counted) -> dict[str, Int]:
     """For each attribute that these demands name, the cell of every record; demands come with rising k."""
     asked = {name for _, names in demands for name in names}
     named = [each for each in released.space.attributes if set(each.columns) & asked]
@@ -99,7 +141,7 @@ def cells_for(
     columns = [column for each in named for column in each.columns]
     codes = [released.codes(columns)[first]]
     codes += [released.labels[each.name][first] for each in named]  # cells that are there already stay whole
-    parts = np.zeros(len(first), np.int64) if strata is None else strata[first]
+    parts = np.zeros(len(first), np.int64) if counted.parts is None else counted.parts[first]
     cells = compact(grouped([codes[0], parts]))
     for other in codes[1:]:
         cells = united(cells, other)
@@ -133,7 +175,7 @@ def points_of(released: Released, axes: Sequence[Attribute], first: Int) -> Floa
 
 
 def large_enough(
-    cells: Int, points: Float, parts: Int, groups: Int, counted: Int | None, k: int, names: Sequence[str]
+    cells: Int, points: Float, parts: Int, groups: Int, counted: Counted, k: int, names: Sequence[str]
 ) -> Int:
     """The cells of groups, joined with near ones of the same stratum until each has k.
 
@@ -144,7 +186,7 @@ def large_enough(
     part[cells] = parts
     centres = np.column_stack([np.bincount(cells, column) for column in points.T]) / np.bincount(cells)[:, None]
     of_record = cells[groups]
-    who = np.arange(len(groups)) if counted is None else counted
+    who = np.arange(len(groups)) if counted.codes is None else counted.codes
     pairs = np.unique(np.stack([of_record, who]), axis=1)
     ends = np.cumsum(np.bincount(pairs[0], minlength=n))[:-1]
     members = [set(each.tolist()) for each in np.split(pairs[1], ends)]
@@ -160,11 +202,7 @@ def large_enough(
         own = np.flatnonzero(part == number)
         total = len(set().union(*(members[cell] for cell in own.tolist())))
         if total < k:
-            raise ShoalError(
-                f"also asks for k={k} on {', '.join(names)}, and there are only {total} to share it"
-                + (" in one of the strata, whose borders are kept" if len(np.unique(part)) > 1 else "")
-                + f"; choose k <= {total}"
-            )
+            raise too_few(np.flatnonzero(np.isin(of_record, own)), counted, who, k, names)
         tree = cKDTree(centres[own])
         for cell in own[np.argsort([len(members[cell]) for cell in own.tolist()], kind="stable")].tolist():
             while len(members[here := top(cell)]) < k:
@@ -174,6 +212,18 @@ def large_enough(
                 members[low] |= members[high]
                 members[high] = set()
     return compact(np.array([top(cell) for cell in range(n)])[cells])
+
+
+def too_few(records: Int, counted: Counted, who: Int, k: int, names: Sequence[str]) -> ShoalError:
+    """A larger k that cannot be had: these records are all that may share it, and the border that keeps them."""
+    total, where = len(np.unique(who)), ""
+    for border in counted.borders:
+        if total >= k:
+            total, where = len(np.unique(who[border.parts == border.parts[records[0]]])), f" {border.words}"
+    return ShoalError(
+        f"also asks for k={k} on {', '.join(names)}, and there {'is' if total == 1 else 'are'} only "
+        f"{counted_as(total, counted.whom)} to share it{where}; choose k <= {total}, or leave it out"
+    )
 
 
 def nearest_other(tree: cKDTree, own: Int, centre: Float, here: int, top: Callable[[int], int]) -> int:

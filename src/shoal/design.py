@@ -8,11 +8,11 @@ column, the rows and what to do. What they mean for groups is the concern of `gr
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.attributes import Wish, gaps_in
@@ -20,6 +20,7 @@ from shoal.attributes.numbers import Fixed, Numbers, RowsError, from_column
 from shoal.errors import ShoalError, no_columns, some, typed
 from shoal.parameters import HouseholdK, PersonRows, SmallStrata
 from shoal.privacy.k_anonymity import distinct, grouped
+from shoal.privacy.persons import Read, linked, no_identifier, read_ids, refuse_nested, sizes_of
 from shoal.table import Table, is_text, texts
 
 Float = NDArray[np.float64]
@@ -45,6 +46,24 @@ class Strata(NamedTuple):
     names: list[str]
     rows: Int  # a row of each stratum, whose values its records are released with
     n_merged: int = 0  # how many became parts of others
+    changed: bool = False  # whether some records leave with another value than they came with
+
+    def leaving(self, table: Table) -> Int | None:
+        """For each record the number of what leaves of its stratum; None where no column of strata leaves."""
+        kept = [name for name in self.columns if name in table.kept]
+        if not kept:
+            return None
+        shown = table.shown(kept)
+        return grouped([distinct(name, shown[name]).codes[self.rows] for name in kept])[self.codes]
+
+
+class Crowd(NamedTuple):
+    """Whom every group must have so many of."""
+
+    whom: str  # "persons" or "households"
+    name: str | None  # of the column; None where every row is a person
+    codes: Int  # the number of each row's person or household
+    least: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +149,27 @@ class Design:
         """How many persons each household has, where k counts persons in households."""
         if self.household is None or not self.persons_counted:
             return None
-        return counted_in(self.household.codes, self.counted)
+        return sizes_of(self.household.codes, self.counted)
+
+    def crowds(self, k: int, rows: int) -> list[Crowd]:
+        """Who is counted where several rows may be of one, what k counts first; a table of so many rows."""
+        found = [
+            Crowd(whom, ids.name, ids.codes, k if whom == self.whom else self.least_units)
+            for ids, whom in ((self.person, "persons"), (self.household, "households"))
+            if ids is not None
+        ]
+        if self.persons_counted and self.person is None:
+            found.append(Crowd("persons", None, np.arange(rows), k))
+        return sorted(found, key=lambda each: each.whom != self.whom)
+
+    def links(self, pseudonym: str, groups: Int, k: int) -> list[tuple[Crowd, int]]:
+        """How many have the same rows at least, where a pseudonym links the rows of a person or household.
+
+        `groups` has for each record the number of what is released of it.
+        """
+        crowds = self.crowds(k, len(groups))
+        link = next(each.codes for each in crowds if each.name == pseudonym)
+        return [(each, linked(groups, link, each.codes).k) for each in crowds]
 
     def facts(self, rows: int) -> dict[str, Any]:
         """What figures say of it, as JSON takes it; nothing where every row is a person of its own."""
@@ -179,11 +218,13 @@ def same_rows(design: Design, pseudonym: str | None, k: int) -> Int | None:
     strata = np.zeros(len(rows), np.int64) if design.strata is None else design.strata.codes
     parts, codes = np.unique(np.stack([strata, rows]), axis=1, return_inverse=True)
     codes = codes.reshape(-1)
-    counts = counted_in(codes, design.counted)
-    small = np.flatnonzero((counts < k) | (counted_in(codes, ids.codes) < design.least_units))
+    counts = sizes_of(codes, design.counted)
+    small = np.flatnonzero((counts < k) | (sizes_of(codes, ids.codes) < design.least_units))
     if not len(small):
         return codes
-    listed = some((f"{counts[each]} with {parts[1, each]} rows" for each in small.tolist()), 10)
+    listed = some(
+        (f"{counts[each]} with {counted_as(int(parts[1, each]), 'rows')}" for each in small.tolist()), 10
+    )
     raise ShoalError(
         f"with pseudonyms in {ids.name!r}, the number of rows alone singles out {design.whom}: some numbers of "
         f"rows are those of fewer than k={k} ({listed}); leave out some of their rows or the pseudonym, or accept "
@@ -232,8 +273,8 @@ def without_small_strata(table: Table, design: Design, k: int, policy: SmallStra
     for ids, who in ((design.household, "household"), (design.person, "person")):
         if ids is not None:
             refuse_split(ids, who, strata.codes, "two strata", ", ".join(strata.columns))
-    counts = counted_in(strata.codes, design.counted)
-    households = counted_in(strata.codes, design.units) if design.least_units > 1 else counts
+    counts = sizes_of(strata.codes, design.counted)
+    households = sizes_of(strata.codes, design.units) if design.least_units > 1 else counts
     small = np.flatnonzero((counts < k) | (households < design.least_units))
     if not len(small):
         return table, design
@@ -254,17 +295,9 @@ def without_small_strata(table: Table, design: Design, k: int, policy: SmallStra
     )
 
 
-def counted_in(strata: Int, counted: Int | None) -> Int:
-    """How many there are in each stratum of what k counts."""
-    if counted is None:
-        return np.bincount(strata)
-    return np.bincount(first_of_each(counted, strata)[1])
-
-
-def first_of_each(counted: Int, within: Int) -> tuple[Int, Int]:
-    """The pairs of two numbers that occur, each once."""
-    pairs = np.unique(np.stack([within, counted]), axis=1)
-    return pairs[1], pairs[0]
+def counted_as(count: int, whom: str) -> str:
+    """So many of them, in words: "1 household"."""
+    return f"{count} {whom.removesuffix('s') if count == 1 else whom}"
 
 
 def small_strata_error(
@@ -294,21 +327,30 @@ def shown_columns(columns: Sequence[str]) -> str:
 
 def ids_of(table: Table, name: str, who: str) -> Ids:
     """The person or household of each row; every row must have one."""
-    column = table.column(name)
-    missing = gaps_in(column, Wish())
-    if missing.any():
-        rows = rows_of(table, missing)
-        raise ShoalError(
-            f"column {name!r} says whose row it is, and has no value in {counted_rows(rows)}; "
-            f"give {who} an identifier in every row, or take those rows out"
-        )
-    values = table.shown([name])[name]
-    if is_text(values.type):  # " 17" and "17" are one person; to take them for two would count too many
-        values = pc.utf8_trim_whitespace(values)
-    codes = renumbered(distinct(name, values).codes)
+    column = table.shown([name])[name]
+    refuse_nested(name, column.type, "says whose row it is", who)
+    read = read_ids(name, column)
+    if read.missing.any():
+        raise no_identifier(name, counted_rows(rows_of(table, read.missing)), who)
+    codes = renumbered(read.codes)
     first = np.unique(codes, return_index=True)[1]
-    whole = texts_of(table, name, values)
-    return Ids(name, codes, [whole[row] for row in first.tolist()])
+    whole = texts_of(table, name, read.values)
+    return Ids(name, codes, id_texts(read.values.take(pa.array(first)), [whole[row] for row in first.tolist()]))
+
+
+def id_texts(values: pa.ChunkedArray, shown: list[str]) -> list[str]:
+    """Identifiers as text, the same whatever type a number has: 17, 17.0 and 17.00 are one person."""
+    if not (pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)):
+        return shown
+    return [
+        str(int(value)) if isfinite(value) and value == int(value) else plain_number(text)
+        for value, text in zip(values.to_pylist(), shown, strict=True)
+    ]
+
+
+def plain_number(text: str) -> str:
+    """A number with a fraction without zeros at its end: 17.50 is 17.5."""
+    return text.rstrip("0") if "." in text and "e" not in text else text
 
 
 def kept_ids(ids: Ids, keep: Mask) -> Ids:
@@ -323,7 +365,7 @@ def kept_strata(strata: Strata, keep: Mask) -> Strata:
     """The strata of some rows."""
     numbers, codes = np.unique(strata.codes[keep], return_inverse=True)
     rows = (np.cumsum(keep) - 1)[strata.rows[numbers]]  # strata are kept or left out as a whole
-    return Strata(strata.columns, codes, [strata.names[number] for number in numbers], rows, strata.n_merged)
+    return strata._replace(codes=codes, names=[strata.names[number] for number in numbers], rows=rows)
 
 
 def renumbered(codes: Int) -> Int:
@@ -349,48 +391,60 @@ def refuse_split(ids: Ids, who: str, parts: Int, what: str, column: str) -> None
 
 
 def strata_of(table: Table, columns: tuple[str, ...], merged: Mapping[str, str]) -> Strata:
-    """The stratum of each row, with those that are merged as one."""
-    for name in columns:
-        missing = gaps_in(table.column(name), Wish())
-        if missing.any():
-            raise ShoalError(
-                f"column {name!r} is a stratum, and {counted_rows(rows_of(table, missing))} lack a value there; "
-                "fill it in, for example with 'unknown', or take those rows out"
-            )
+    """The stratum of each row, with those that are merged as one, and those that differ by spaces only."""
     shown = table.shown(columns)
-    codes = renumbered(grouped([distinct(name, shown[name]).codes for name in columns]))
+    read = {name: stratum_column(table, name, shown[name]) for name in columns}
+    codes = renumbered(grouped([each.codes for each in read.values()]))
     rows = np.unique(codes, return_index=True)[1]
-    parts = [
-        texts(table.frame[name]) if not is_text(shown[name].type) else shown[name].to_pylist() for name in columns
-    ]
-    names = [", ".join(part[row].strip() for part in parts) for row in rows.tolist()]
-    if not merged:
-        return Strata(columns, codes, names, rows)
-    return merged_strata(Strata(columns, codes, names, rows), merged)
+    parts = [texts_of(table, name, each.values) for name, each in read.items()]
+    names = [", ".join(part[row] for part in parts) for row in rows.tolist()]
+    spelled = grouped([distinct(name, shown[name]).codes for name in columns])
+    strata = Strata(columns, codes, names, rows, changed=int(spelled.max()) + 1 > len(names))
+    return merged_strata(strata, merged) if merged else strata
+
+
+def stratum_column(table: Table, name: str, column: pa.ChunkedArray) -> Read:
+    """A column of strata; every row must have a value there."""
+    refuse_nested(name, column.type, "is a stratum", "each stratum")
+    read = read_ids(name, column)
+    if read.missing.any():
+        raise ShoalError(
+            f"column {name!r} is a stratum, and {counted_rows(rows_of(table, read.missing), 'lacks', 'lack')} a "
+            "value there; fill it in, for example with 'unknown', or take those rows out"
+        )
+    return read
 
 
 def merged_strata(strata: Strata, merged: Mapping[str, str]) -> Strata:
     """Strata of which some have become parts of others, whose names and values they get."""
-    place = {name: number for number, name in enumerate(strata.names)}
-    for name in (*merged, *merged.values()):
-        if name not in place:
-            known = some(map(repr, strata.names), 20)
-            raise ShoalError(
-                f"there is no stratum {name!r} to merge in {shown_columns(strata.columns)}; there are {known}"
-            )
-
-    def target(name: str) -> int:
-        seen = [name]
+    places = {name: stratum_called(name, strata) for name in (*merged, *merged.values())}
+    into = np.arange(len(strata.names))
+    for first in merged:
+        seen = [first]
         while seen[-1] in merged:
             seen.append(merged[seen[-1]])
             if len(set(seen)) < len(seen):
                 raise ShoalError(f"strata are merged in a circle: {' = '.join(seen)}; leave one of these out")
-        return place[seen[-1]]
-
-    into = np.array([target(name) for name in strata.names])
+        into[places[first]] = places[seen[-1]]
     numbers, codes = np.unique(into[strata.codes], return_inverse=True)
     names = [strata.names[number] for number in numbers.tolist()]
-    return Strata(strata.columns, codes, names, strata.rows[numbers], len(strata.names) - len(names))
+    fewer = len(strata.names) - len(names)
+    return Strata(strata.columns, codes, names, strata.rows[numbers], fewer, strata.changed or fewer > 0)
+
+
+def stratum_called(name: str, strata: Strata) -> int:
+    """The number of the stratum that a user calls by its name, which no other may have."""
+    places = [place for place, each in enumerate(strata.names) if each == name]
+    where = shown_columns(strata.columns)
+    if not places:
+        known = some(map(repr, strata.names), 20)
+        raise ShoalError(f"there is no stratum {name!r} to merge in {where}; there are {known}")
+    if len(places) > 1:
+        raise ShoalError(
+            f"{len(places)} strata of {where} are called {name!r}, so it is not clear which one to merge; write "
+            "their values otherwise, so that they can be told apart"
+        )
+    return places[0]
 
 
 def weights_of(table: Table, name: str) -> Weights:
@@ -404,7 +458,11 @@ def weights_of(table: Table, name: str) -> Weights:
         refuse_weights(table, name, error.parts[1], where)
         raise
     except ShoalError as error:
-        raise ShoalError(f"column {name!r} is the sampling weight and must hold numbers: {error}") from None
+        what, _, cure = str(error).removeprefix(f"column {name!r} ").rpartition("; ")
+        raise ShoalError(
+            f"column {name!r} is the sampling weight, and {what or cure}; turn it into numbers of at least 0 "
+            "first, or name another column"
+        ) from None
     refuse_weights(table, name, "a negative number", numbers.floats() < 0)
     if not numbers.floats().any():
         raise ShoalError(f"column {name!r} is the sampling weight, and it is 0 in every record; correct it")
@@ -431,6 +489,7 @@ def rows_of(table: Table, where: Mask) -> Int:
     return (places if table.rows is None else table.rows[places]) + 1
 
 
-def counted_rows(rows: Int) -> str:
-    """Rows in words."""
-    return f"row {rows[0]}" if len(rows) == 1 else f"{len(rows)} rows ({some(rows)})"
+def counted_rows(rows: Int, does: str = "", do: str = "") -> str:
+    """Rows in words, with what one does or several do."""
+    said = f"row {rows[0]} {does}" if len(rows) == 1 else f"{len(rows)} rows ({some(rows)}) {do}"
+    return said.rstrip()

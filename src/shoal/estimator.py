@@ -4,14 +4,15 @@ A method is a subclass with `_parameters` and `_group(X, progress) -> labels`. I
 given; scaling belongs to `shoal.space` and to the user. To scikit-learn it is a transformer and not a
 clusterer: groups of k do not look for clusters, and a cluster of a thousand records is cut into many.
 
-A method that takes weights of records says `weighted = True` and has `_group_weighted` beside `_group`.
+A method that takes weights of records says `weighted = True` and has `_group_weighted` beside `_group`. One that
+meets privacy models itself says `ruled = True` and has `_group_ruled`; the groups of all others are repaired.
 
 A method registers itself: a subclass with a `name` stands in `METHODS` as soon as its module is loaded, and
 `shoal.methods` loads its own. Whatever lists methods goes through `METHODS`.
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shoal.errors import ShoalError
 from shoal.parameters import Progress as Progress
 from shoal.parameters import Rule
-from shoal.partition import LARGEST, Partition, checked_weights
+from shoal.partition import LARGEST, Partition, checked_weights, sse_of
+
+if TYPE_CHECKING:
+    from shoal.privacy.rules import Rules
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -47,7 +51,12 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_groups_ : the number of groups
     sse_ : the sum of squared distances from the records to their centroids, times the weights where there are any
     information_loss_ : 100 * SSE / SST
+    unruled_labels_ : the groups without privacy models, where the method sees to these itself and knows them
+    unruled_sse_ : their SSE
     """
+
+    unruled_labels_: Int
+    unruled_sse_: float
 
     _parameters: ClassVar[dict[str, Rule]]
     _renamed: ClassVar[dict[str, str]] = {}
@@ -61,6 +70,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     reference: ClassVar[str]
     weighted: ClassVar[bool] = False
     """Whether the method takes weights of records; one around another method, where that one does."""
+    ruled: ClassVar[bool] = False
+    """Whether the method itself sees to privacy models."""
 
     k: int
 
@@ -107,6 +118,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The label of each record, with weights where there are any."""
         return self._group(X, progress) if weights is None else self._group_weighted(X, weights, progress)
 
+    def _group_ruled(self, X: Float, weights: Float | None, rules: "Rules", progress: Progress | None) -> Int:
+        """The same for groups that must keep the promises of privacy models; the rows of X are their units."""
+        raise NotImplementedError(f"{type(self).__name__} sees to privacy models and has no _group_ruled")
+
     def check_parameters(self) -> None:
         """Raise an error if a parameter has a value that it cannot take."""
         for name, rule in self._parameters.items():
@@ -118,6 +133,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         y: object = None,
         *,
         sample_weight: ArrayLike | None = None,
+        rules: "Rules | None" = None,
         progress: Progress | None = None,
     ) -> Self:
         """Group the records of X.
@@ -132,12 +148,25 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             How many people or rows each record stands for: finite, not negative, not all 0. The aim is then the
             sum of squared errors times the weights, around weighted means. Every group still has at least k
             records, whatever they weigh. Equal weights are the same as none.
+        rules : optional
+            The privacy models that every group must satisfy, with the confidential values of the records; only
+            for methods that see to these themselves.
         progress : callable, optional
             Called now and then with (records grouped so far, records in all).
         """
         points = self._checked(X)
         weights = self._checked_weights(sample_weight, points)
-        self.partition_ = Partition(points, self._group_either(points, weights, progress), self.k, weights)
+        if rules is None:
+            labels = self._group_either(points, weights, progress)
+        elif self.ruled:
+            labels = self._group_ruled(points, weights, rules, progress)
+            if hasattr(self, "unruled_labels_"):
+                self.unruled_sse_ = sse_of(points, self.unruled_labels_, weights)
+        else:
+            raise ShoalError(
+                f"{self._in_words} knows of no privacy models; leave rules out, or use shoal.anonymize"
+            )
+        self.partition_ = Partition(points, labels, self.k, weights)
         self.labels_ = self.partition_.labels
         self.centroids_ = self.partition_.centroids
         self.sizes_ = self.partition_.sizes

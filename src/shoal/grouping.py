@@ -2,13 +2,13 @@
 
 Whatever is demanded of groups beside their size is met here, for every method, for a table in memory and for the
 blocks of a stream: records that stay together because they are of one person or household (units), groups that
-never cross a border (strata), and constraints that every group must satisfy. A method itself knows of k only: it
-groups units by the means of their records.
+never cross a border (strata), and privacy models that every group must satisfy (rules). Most methods know of k
+only: they group units by the means of their records, and what then breaks a promise is put right.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,24 +17,16 @@ from sklearn.base import clone
 from shoal.errors import ShoalError
 from shoal.estimator import Microaggregator
 from shoal.parameters import Progress
-from shoal.partition import Partition, means_of
-from shoal.search.weighted import exchanged
+from shoal.partition import Partition, means_of, sse_of
+from shoal.privacy.rules import Rules, check_feasible
+from shoal.search.promised import repaired
+from shoal.search.weighted import Demands, exchanged
 from shoal.wrapper import Wrapper
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _ROUNDS = 3  # of exchanges after groups of households were made large enough
-
-
-class Constraint(Protocol):
-    """What a group must satisfy beside its size. What holds for a group must hold for every larger one."""
-
-    def holds(self, records: Int) -> bool:
-        """Whether a group of these records may be released."""
-
-    def __str__(self) -> str:
-        """The demand in words, after "every group must have": "two different diagnoses"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +49,10 @@ def grouped(
     model: Microaggregator,
     points: Float,
     *,
-    rows: Int | None = None,
     strata: Int | None = None,
     record_weights: Float | None = None,
     units: Units | None = None,
-    constraints: Sequence[Constraint] = (),
+    rules: Rules | None = None,
     progress: Progress | None = None,
 ) -> Partition:
     """Fit a method to the points and see to what else is demanded of its groups.
@@ -70,87 +61,42 @@ def grouped(
     ----------
     model : the method, whose k is that of the groups; fitted afterwards, to the largest stratum of several
     points : array of shape (n, m)
-    rows : the numbers of the records in the whole table, by which constraints know them; from 0 on where not given
     strata : the part of the table that each record belongs to, by number; no group has records of two
     record_weights : how many people each record stands for; a method without a weighted form does not see them
     units : records that stay together, and what k counts; the records of a unit must be of one stratum
-    constraints : what every group must satisfy; a group that does not is joined with the nearest one
+    rules : the privacy models that every group must satisfy, on the same units
     progress : called now and then with (records grouped so far, records in all)
     """
-    rows = np.arange(len(points)) if rows is None else rows
     if units is None:
-        own = [Rows(each, rows) for each in constraints]
-        labels = labels_of(model, points, strata, record_weights, None, own, progress)
-        return Partition(points, labels, model.k)
-    order = np.argsort(units.of, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(units.of))])
-    first = order[starts[:-1]]
-    labels = labels_of(
-        model,
-        *gathered(points, record_weights, units.of, None if strata is None else strata[first]),
-        units,
-        [UnitRows(each, rows, order, starts) for each in constraints],
-        progress,
-    )
-    return Partition(points, labels[units.of], model.k)
+        found = labels_of(model, points, strata, record_weights, None, rules, progress)
+    else:
+        first = np.unique(units.of, return_index=True)[1]
+        own = gathered(points, record_weights, units.of, None if strata is None else strata[first])
+        found = labels_of(model, *own, units, rules, progress).of(units.of)
+    if rules is not None:
+        model.__dict__.pop("unruled_sse_", None)  # that of one stratum, or of the means of units
+        if found.free is not None:
+            model.unruled_sse_ = sse_of(points, found.free)
+    return Partition(points, found.labels, model.k)
+
+
+class Labels(NamedTuple):
+    """The group of each unit, and its group without privacy models, where that is known."""
+
+    labels: Int
+    free: Int | None
+
+    def of(self, units: Int) -> "Labels":
+        """The groups of the records of units."""
+        return Labels(self.labels[units], None if self.free is None else self.free[units])
 
 
 def gathered(
     points: Float, weights: Float | None, units: Int, strata: Int | None
 ) -> tuple[Float, Int | None, Float]:
     """The points of units, which are the weighted means of those of their records, their strata and weights."""
-    totals: Float
-    if weights is None:
-        totals = np.bincount(units).astype(np.float64)
-        return means_of(points, units), strata, totals
     totals = np.bincount(units, weights).astype(np.float64)
-    shares = np.where(totals[units] > 0, weights, 1.0)  # records of a unit without any weight count alike
-    sums = np.column_stack([np.bincount(units, shares * column) for column in points.T])
-    return np.ascontiguousarray(sums / np.bincount(units, shares)[:, None]), strata, totals
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A constraint on records that have other numbers in the whole table."""
-
-    constraint: Constraint
-    rows: Int
-
-    def holds(self, records: Int) -> bool:
-        """Whether it holds for these records."""
-        return self.constraint.holds(self.rows[records])
-
-    def __str__(self) -> str:
-        return str(self.constraint)
-
-
-@dataclass(frozen=True, eq=False)
-class UnitRows(Rows):
-    """A constraint on the records of units; unit u has the records order[starts[u]:starts[u + 1]]."""
-
-    order: Int
-    starts: Int
-
-    def holds(self, records: Int) -> bool:
-        """Whether it holds for the records of these units."""
-        own = [self.order[self.starts[unit] : self.starts[unit + 1]] for unit in records.tolist()]
-        return super().holds(np.concatenate(own))
-
-
-@dataclass(frozen=True, eq=False)
-class Enough:
-    """So many persons in so many households."""
-
-    counts: Int
-    k: int
-    least: int
-
-    def holds(self, records: Int) -> bool:
-        """Whether these households have as many persons."""
-        return len(records) >= self.least and int(self.counts[records].sum()) >= self.k
-
-    def __str__(self) -> str:
-        return f"{self.k} persons in {self.least} households"
+    return means_of(points, units, weights), strata, totals
 
 
 def labels_of(
@@ -159,34 +105,46 @@ def labels_of(
     strata: Int | None,
     weights: Float | None,
     units: Units | None,
-    constraints: Sequence[Constraint],
+    rules: Rules | None,
     progress: Progress | None,
-) -> Int:
+) -> Labels:
     """The group of each unit, in groups that do not cross the borders of strata."""
     if strata is None:
-        everyone = np.arange(len(points))
-        return stratum_labels(model, points, weights, units, constraints, everyone, "all records", progress)
+        counts = None if units is None else units.counts
+        return stratum_labels(model, points, weights, units, counts, rules, "the whole table", progress)
     numbers, sizes = np.unique(strata, return_counts=True)
-    parts: dict[int, Int] = {}
+    parts: dict[int, Labels] = {}
     interrupted, done = False, 0
     # The largest comes last: what the fitted method says of itself is then said of most records.
     for place in np.argsort(sizes, kind="stable").tolist():
-        own, called = np.flatnonzero(strata == numbers[place]), f"stratum {numbers[place]}"
+        own = np.flatnonzero(strata == numbers[place])
+        called = f"stratum {numbers[place]} (or records with the same gaps, {len(own)} of them)"
         if units is None and len(own) < model.k:
-            raise ShoalError(f"{called} has {len(own)} records, fewer than k={model.k}; join it with another")
+            raise ShoalError(
+                f"stratum {numbers[place]} has {len(own)} records, fewer than k={model.k}; join it with another"
+            )
         parts[place] = stratum_labels(
-            model, points[own], None if weights is None else weights[own], units, constraints, own, called, None
-        )
+            model, points[own], None if weights is None else weights[own], units,
+            None if units is None or units.counts is None else units.counts[own],
+            None if rules is None else rules.part(own), called, None,
+        )  # fmt: skip
         interrupted |= getattr(model, "interrupted_", False)
         done += len(own)
         if progress is not None:
             progress(done, len(points))
-    labels, groups = np.empty(len(points), np.int64), 0
-    for place, number in enumerate(numbers):
-        labels[strata == number] = parts[place] + groups
-        groups += int(parts[place].max()) + 1
     if interrupted:
         model.interrupted_ = True
+    labels = put_together([parts[place].labels for place in range(len(numbers))], strata, numbers)
+    free = [each for place in range(len(numbers)) if (each := parts[place].free) is not None]
+    return Labels(labels, put_together(free, strata, numbers) if len(free) == len(numbers) else None)
+
+
+def put_together(parts: Sequence[Int], strata: Int, numbers: Int) -> Int:
+    """The groups of all strata under one numbering."""
+    labels, groups = np.empty(len(strata), np.int64), 0
+    for part, number in zip(parts, numbers, strict=True):
+        labels[strata == number] = part + groups
+        groups += int(part.max()) + 1
     return labels
 
 
@@ -195,32 +153,43 @@ def stratum_labels(
     points: Float,
     weights: Float | None,
     units: Units | None,
-    constraints: Sequence[Constraint],
-    own: Int,
+    counts: Int | None,
+    rules: Rules | None,
     called: str,
     progress: Progress | None,
-) -> Int:
-    """The groups of one stratum, whose units have these numbers."""
-    if units is None or units.counts is None:
-        partition = fitted(model, points, weights, progress)
-        return joined(points, partition.labels, constraints, own, called)
-    counts = units.counts[own]
-    fewest = max(units.least, -(-model.k * len(own) // int(counts.sum())))
-    smaller = with_k(model, min(fewest, len(own)))
-    labels = fitted(smaller, points, weights, progress).labels
-    if getattr(smaller, "interrupted_", False):
-        model.interrupted_ = True
-    labels = joined(points, labels, [Enough(counts, model.k, units.least)], np.arange(len(own)), called)
-    mass = np.ones(len(own)) if weights is None else weights
-    labels = exchanged(points, labels, mass, counts, model.k, units.least, _ROUNDS)
-    return joined(points, labels, constraints, own, called)
+) -> Labels:
+    """The groups of one stratum; counts and rules are those of its units."""
+    if rules is not None:
+        check_feasible(rules, called)
+    if counts is None:
+        demands = Demands(np.ones(len(points), np.int64), model.k, 1, rules)
+        made = fitted(model, points, weights, rules, progress)
+        return Labels(repaired(points, made.labels, weights, demands), made.free)
+    assert units is not None
+    demands = Demands(counts, model.k, units.least, rules)
+    fewest = max(units.least, -(-model.k * len(points) // int(counts.sum())))
+    smaller = with_k(model, min(fewest, len(points)))
+    made = fitted(smaller, points, weights, rules, progress)
+    for name, value in vars(smaller).items():  # what it says of itself is said of the method that was asked for
+        if name.endswith("_") and not name.startswith("_"):
+            setattr(model, name, value)
+    labels = repaired(points, joined(points, made.labels, demands, called), weights, demands)
+    mass = np.ones(len(points)) if weights is None else weights
+    return Labels(exchanged(points, labels, mass, demands, _ROUNDS), None)
 
 
-def fitted(model: Microaggregator, points: Float, weights: Float | None, progress: Progress | None) -> Partition:
-    """The groups of a method, which sees the weights if it has a weighted form and not all of them are 0."""
-    if weights is None or not weights.any() or not model.takes_weights:
-        return model.fit(points, progress=progress).partition_
-    return model.fit(points, sample_weight=weights, progress=progress).partition_
+def fitted(
+    model: Microaggregator,
+    points: Float,
+    weights: Float | None,
+    rules: Rules | None,
+    progress: Progress | None,
+) -> Labels:
+    """The groups of a method, which sees weights and rules if it knows of them and not all weights are 0."""
+    blind = weights is None or not weights.any() or not model.takes_weights
+    own = rules if model.ruled else None
+    model.fit(points, sample_weight=None if blind else weights, rules=own, progress=progress)
+    return Labels(model.labels_, getattr(model, "unruled_labels_", None) if model.ruled else model.labels_)
 
 
 def with_k(model: Microaggregator, k: int) -> Microaggregator:
@@ -236,22 +205,30 @@ def with_k(model: Microaggregator, k: int) -> Microaggregator:
     return fresh
 
 
-def joined(points: Float, labels: Int, constraints: Sequence[Constraint], rows: Int, called: str) -> Int:
-    """The labels of groups that all satisfy the constraints; the records have these numbers and this name.
+def joined(points: Float, labels: Int, demands: Demands, called: str) -> Int:
+    """The labels of groups that all have enough persons in enough households.
 
-    The first group that does not is joined with the group whose centroid is nearest, again and again.
+    The first group that has not is joined with the group whose centroid is nearest, again and again.
     """
     sizes = np.bincount(labels)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
-    waiting = [group for group in range(len(members)) if broken_by(rows[members[group]], constraints)]
+
+    def lacks(group: int) -> bool:
+        own = members[group]
+        return len(own) < demands.least_records or int(demands.counts[own].sum()) < demands.least_count
+
+    waiting = [group for group in range(len(members)) if lacks(group)]
     if not waiting:
         return labels
     centroids = means_of(points, labels)
     there = np.ones(len(members), bool)
     for group in waiting:
-        while there[group] and (broken := broken_by(rows[members[group]], constraints)):
+        while there[group] and lacks(group):
             if there.sum() == 1:
-                raise ShoalError(f"every group must have {broken}, and not even {called} together have")
+                raise ShoalError(
+                    f"every group must have {demands.least_count} persons in {demands.least_records} households, "
+                    f"and not even {called} has"
+                )
             distances = np.where(there, ((centroids - centroids[group]) ** 2).sum(axis=1), np.inf)
             distances[group] = np.inf
             nearest = int(distances.argmin())
@@ -262,8 +239,3 @@ def joined(points: Float, labels: Int, constraints: Sequence[Constraint], rows: 
     for number, group in enumerate(np.flatnonzero(there).tolist()):
         new[members[group]] = number
     return new
-
-
-def broken_by(records: Int, constraints: Sequence[Constraint]) -> Constraint | None:
-    """The first constraint that a group does not satisfy, if there is one."""
-    return next((each for each in constraints if not each.holds(records)), None)

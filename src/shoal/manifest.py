@@ -1,7 +1,7 @@
 """The manifest beside a release: what was done, with which settings, to which bytes, and what came of it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import pyarrow as pa
 from shoal.files import Dialect, Format, format_of
 from shoal.measures import Figure, by_name
 from shoal.privacy import Anonymity
+from shoal.pseudonyms import fingerprint
 from shoal.settings import Settings
 from shoal.table import Table, arrow_column, type_name
 from shoal.version import __version__
@@ -24,17 +25,20 @@ def manifest_of(
     digits: dict[str, int | str | None],
     figures: Sequence[Figure],
     came_from: Manifest,
-    kinds: Manifest,
+    kinds: Mapping[str, Any],
+    pseudonym_key: bytes | None = None,
 ) -> Manifest:
     """All that is needed to repeat a release and to check it; `output` is filled in when it is written.
 
     `others` are the columns without a role, `digits` those that values leave with, `kinds` what each
-    quasi-identifier was taken for.
+    quasi-identifier was taken for. Of the key of pseudonyms, it holds a fingerprint.
     """
     asked = settings.as_dict()
     asked["digits"]["used"] = digits
     asked["roles"]["others"] = list(others)
-    facts = {"attributes": kinds, "figures": by_name(figures), "input": came_from, "output": None}
+    facts: Manifest = {"attributes": dict(kinds), "figures": by_name(figures), "input": came_from, "output": None}
+    if pseudonym_key is not None:
+        facts["key_fingerprint"] = fingerprint(pseudonym_key)
     return {"shoal": __version__, **asked, **facts}
 
 

@@ -162,6 +162,25 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Merging:
+    """Names of strata by names of strata; numbers are taken as their texts."""
+
+    def check(self, name: str, value: object) -> dict[str, str]:
+        """The value, copied; spaces around a name do not matter."""
+        if not isinstance(value, Mapping):
+            example = f"{name}={{'Isle': 'Coast'}}"
+            raise ShoalError(f"{name} are given by the names of strata, such as {example}, not as {value!r}")
+        found: dict[str, str] = {}
+        for stratum, into in value.items():
+            (first,), (second,) = (Texts().check(f"a stratum of {name}", (each,)) for each in (stratum, into))
+            if not first.strip() or not second.strip():
+                raise ShoalError(f"{name} has a stratum without a name ({stratum!r}: {into!r}); name it")
+            if found.setdefault(first.strip(), second.strip()) != second.strip():
+                raise ShoalError(f"{name} says twice what becomes of {first.strip()!r}; say it once")
+        return found
+
+
+@dataclass(frozen=True)
 class ColumnNames:
     """Names of columns, or a single one."""
 
@@ -224,7 +243,7 @@ class Option:
     flag: str
     metavar: str = ""
     """Empty for a flag that stands alone."""
-    read: Callable[[Sequence[str]], Any] = lambda texts: texts[-1]
+    read: Callable[[Sequence[Any]], Any] = lambda texts: only(texts)
     """The value from the texts after the flag, as often as it was given."""
     label: str = ""
     """What a report calls it; empty where it does not show it."""
@@ -241,6 +260,28 @@ class Option:
     """What those that lack it were made with, where that is not the default."""
     secret: bool = False
     """Whether it is to be shown nowhere."""
+    flags: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Several flags for one setting, with what stands after each and its help; `read` then gets pairs of these
+    flags and texts."""
+
+    def read_from(self, texts: Sequence[str]) -> Any:
+        """The value from the command line; what takes one text is given once."""
+        try:
+            return self.read(texts)
+        except RepeatedError:
+            shown = "" if self.secret else f" ({', '.join(map(repr, texts))})"
+            raise ShoalError(f"{self.flag} is given {len(texts)} times{shown}; give it once") from None
+
+
+class RepeatedError(ShoalError):
+    """Several texts where one is wanted."""
+
+
+def only(texts: Sequence[str]) -> str:
+    """The one text that was given."""
+    if len(texts) > 1:
+        raise RepeatedError(f"one value is wanted, not {len(texts)}")
+    return texts[0]
 
 
 def option_field(default: Any, rule: Rule, help: str, flag: str, **more: Any) -> Any:  # noqa: A002
@@ -260,9 +301,17 @@ def pairs(given: Sequence[str], what: str, example: str) -> dict[str, str]:
             article = "an" if what[:1] in "aeiou" else "a"
             raise ShoalError(f"{article} {what} is given as {example}, not {item!r}")
         if name in found:
-            raise ShoalError(f"two {what}s for {name!r}; give one")
+            raise ShoalError(f"two {plural(what)} for {name!r}; give one")
         found[name] = value
     return found
+
+
+def plural(what: str) -> str:
+    """Several of them: weights, prefixes, taxonomies, strata."""
+    for end, ends in (("um", "a"), ("x", "xes"), ("y", "ies")):
+        if what.endswith(end):
+            return what.removesuffix(end) + ends
+    return f"{what}s"
 
 
 def weights_read(given: Sequence[str]) -> dict[str, float]:
@@ -333,9 +382,33 @@ def combinations_read(given: Sequence[str]) -> list[tuple[int, list[str]]]:
     return found
 
 
+@dataclass(frozen=True)
+class Models:
+    """Privacy models, or a single one."""
+
+    def check(self, name: str, value: object) -> object:
+        """The models as a tuple."""
+        from shoal.privacy.models import Model
+
+        found = (value,) if isinstance(value, Model) else value
+        if not isinstance(found, Sequence) or not all(isinstance(each, Model) for each in found):
+            raise ShoalError(
+                f"{name} are given as a list of models, such as [LDiversity(3, on='diagnosis')], not as {value!r}"
+            )
+        if twice := [str(each) for each, count in Counter(map(str, found)).items() if count > 1]:
+            raise ShoalError(f"{name} list {twice[0]} twice; list it once")
+        return tuple(found)
+
+
 def names_read(given: Sequence[str]) -> list[str]:
     """Names of columns with commas between them, from one option or more."""
-    return [name for item in given for name in listed(item)]
+    found = []
+    for item in given:
+        names = listed(item)
+        if not names or "" in names:
+            raise ShoalError(f"{item!r} lacks the name of a column; give names with commas between them")
+        found += names
+    return found
 
 
 def shown_by_column(value: Mapping[str, Any]) -> str:
@@ -345,15 +418,17 @@ def shown_by_column(value: Mapping[str, Any]) -> str:
 
 def number_read(given: Sequence[str]) -> int:
     """A whole number from its text."""
+    text = only(given)
     try:
-        return int(given[-1])
+        return int(text)
     except ValueError:
-        raise ShoalError(f"a whole number is wanted, not {given[-1]!r}") from None
+        raise ShoalError(f"a whole number is wanted, not {text!r}") from None
 
 
 def seed_read(given: Sequence[str]) -> int:
     """A seed from its text."""
+    text = only(given)
     try:
-        return int(given[-1])
+        return int(text)
     except ValueError:
-        raise ShoalError(f"the seed must be a whole number of at least 0, not {given[-1]!r}") from None
+        raise ShoalError(f"the seed must be a whole number of at least 0, not {text!r}") from None

@@ -102,8 +102,13 @@ DIALECT = Group(
 def collected_settings(given: dict[str, Any]) -> dict[str, Any]:
     """The settings that were given, by name."""
     options = Settings.options()
+    for name, option in options.items():
+        texts = [(flag, text) for flag in option.flags for text in given.pop(flag_name(flag))]
+        given |= {name: texts} if texts else {}
     said = {name: value for name, value in given.items() if value}
-    return {name: options[name].read(value) if options[name].metavar else value for name, value in said.items()}
+    return {
+        name: options[name].read_from(value) if options[name].metavar else value for name, value in said.items()
+    }
 
 
 def settings_option(option: Option) -> tuple[Any, Any]:
@@ -113,8 +118,41 @@ def settings_option(option: Option) -> tuple[Any, Any]:
     return Annotated[bool, typer.Option(option.flag, help=option.help)], False
 
 
-SETTINGS = Group({name: settings_option(each) for name, each in Settings.options().items()}, collected_settings)
+def flag_name(flag: str) -> str:
+    """What a flag is called inside a program."""
+    return flag.removeprefix("--").replace("-", "_")
+
+
+def settings_options() -> dict[str, tuple[Any, Any]]:
+    """Every setting as an option, or as several."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for name, option in Settings.options().items():
+        for flag, (metavar, words) in option.flags.items():
+            found[flag_name(flag)] = text_option(flag, metavar=metavar, help=words, several=True)
+        if not option.flags:
+            found[name] = settings_option(option)
+    return found
+
+
+def model_options() -> dict[str, tuple[Any, Any]]:
+    """Every privacy model as an option."""
+    flags = Settings.options()["models"].flags
+    return {
+        flag_name(flag): text_option(flag, metavar=metavar, help=words, several=True)
+        for flag, (metavar, words) in flags.items()
+    }
+
+
+def collected_models(given: dict[str, Any]) -> Any:
+    """The privacy models that were asked for."""
+    texts = [(flag, text) for flag in Settings.options()["models"].flags for text in given[flag_name(flag)]]
+    return Settings.options()["models"].read(texts) if texts else ()
+
+
+SETTINGS = Group(settings_options(), collected_settings)
 """Every setting that is neither a role nor the method."""
+MODELS = Group(model_options(), collected_models)
+"""Every privacy model."""
 
 
 def options_of(dialect: dict[str, Any]) -> str:

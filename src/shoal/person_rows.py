@@ -11,14 +11,32 @@ order of the first principal axis; the rows of the others go to the level whose 
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.steps.projections import centred_of, first_direction
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 
+FEW = 10  # one in so many persons may differ where a quasi-identifier is meant to be constant
+
+
 def is_constant_for(persons: Int, coordinates: Float) -> bool:
     """Whether all rows of each person have the same coordinates."""
+    return not len(differing(persons, coordinates))
+
+
+def differing(persons: Int, coordinates: Float) -> Int:
+    """The persons whose rows do not all have the same coordinates."""
     first = np.unique(persons, return_index=True)[1]
-    return bool((coordinates == coordinates[first[persons]]).all())
+    other = (coordinates != coordinates[first[persons]]).any(axis=1)
+    return np.unique(persons[other])
+
+
+def few_differing(persons: Int, coordinates: Float) -> Int:
+    """The same where it is constant for nearly all persons who have several rows; nobody where it is not."""
+    found = differing(persons, coordinates)
+    several = np.count_nonzero(np.bincount(persons) > 1)
+    return found if FEW * len(found) <= several else found[:0]
 
 
 def levels_of(points: Float, groups: Int, persons: Int, k: int) -> Int:
@@ -30,7 +48,7 @@ def levels_of(points: Float, groups: Int, persons: Int, k: int) -> Int:
     group_of = np.empty(len(rows), np.int64)
     group_of[persons] = groups
     levels = most_levels(rows, group_of, k)
-    along = principal(points)
+    along = np.asarray(points @ first_direction(centred_of(points)))
     order = np.lexsort((along, persons))
     starts = np.concatenate([[0], np.cumsum(rows)[:-1]])
     place = np.empty(len(persons), np.int64)
@@ -55,13 +73,6 @@ def most_levels(rows: Int, group_of: Int, k: int) -> Int:
     order = np.lexsort((-rows, group_of))
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of))[:-1]])
     return np.asarray(rows[order[starts + k - 1]])
-
-
-def principal(points: Float) -> Float:
-    """The coordinate of each row on the axis along which the rows spread most."""
-    centred = points - points.mean(axis=0)
-    axis = np.linalg.eigh(centred.T @ centred)[1][:, -1]
-    return np.asarray(points @ (axis * np.sign(axis[np.abs(axis).argmax()])))
 
 
 def nearest_level(along: Float, groups: Int, centres: Float, before: Int) -> Int:

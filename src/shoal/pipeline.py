@@ -1,36 +1,51 @@
 """The way data takes, top to bottom: table, space, partition, release."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import sqrt
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.attributes import GapFacts, Wishes, gaps_in
 from shoal.attributes.digits import EXACT
 from shoal.attributes.gaps import written_gaps
-from shoal.combinations import Released, coarser
-from shoal.design import Design, read_design, same_rows
+from shoal.attributes.patterns import Together
+from shoal.combinations import Border, Counted, Released, with_larger_k
+from shoal.design import Design, counted_as, read_design, same_rows
 from shoal.errors import ShoalError, some, warn_of_all
 from shoal.estimator import Microaggregator
 from shoal.files import Dialect
 from shoal.files.batches import batches
 from shoal.grouping import Units, grouped
 from shoal.manifest import input_of, manifest_of
-from shoal.measures import Known, Untouched, figures_of, given_away, information_loss
+from shoal.measures import Figure, Known, Untouched, figures_of, given_away, information_loss
+from shoal.measures.promises import promise
+from shoal.measures.survey import linkage
 from shoal.measures.untouched import PersonTally, refusal_of, warning_of
 from shoal.parameters import Names, Progress
 from shoal.partition import Partition
-from shoal.person_rows import is_constant_for, levels_of
+from shoal.person_rows import few_differing, is_constant_for, levels_of
+from shoal.privacy.checking import checked_models
+from shoal.privacy.coding import coding_for
+from shoal.privacy.feasibility import outlook
+from shoal.privacy.information import information
 from shoal.privacy.persons import sizes_of
+from shoal.privacy.rules import Rules, by_ranks
 from shoal.progress import check_progress, shown_progress
-from shoal.release import Release
-from shoal.released_columns import design_columns
-from shoal.row_order import KEPT
+from shoal.pseudonyms import check_key_place, key_in
+from shoal.release import Release, refuse_links
+from shoal.released_columns import Placed, design_columns, pseudonym_column, with_weights
+from shoal.row_order import KEPT, order_of
 from shoal.settings import Options, Settings
 from shoal.space import Cells, Space, aggregate_of, digits_of, digits_said
 from shoal.table import Table
+
+Int = NDArray[np.int64]
+
+WEIGHTED = "MDAV, CBFS, V-MDAV, Auto and Refined"
+"""The methods that group by weights."""
 
 
 def anonymize(
@@ -76,12 +91,14 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     settings = settings.seeded()
     model, aggregate, exact, wishes = settings.method, settings.aggregate, settings.exact, settings.wishes()
     table, dropped = without_gaps(Table.of(data, settings.roles), wishes)
+    check_key_place(settings.pseudonym_key, source=table.source.path if table.source else None)
     table, design = designed(table, settings)
-    strata = None if settings.accept_linkage else same_rows(design, settings.pseudonym, model.k)
-    if strata is None and design.strata is not None:
-        strata = design.strata.codes
-    least = max(model.k, design.least_units)
-    space = Space.of(table, settings.scaling, settings.attribute_weights, wishes, least, design.units, strata)
+    kept_apart = borders(design, settings)
+    strata = kept_apart[-1].parts if kept_apart else None
+    together = Together(design.units, design.counted, design.whom, design.least_units)
+    space = Space.of(table, settings.scaling, settings.attribute_weights, wishes, model.k, together, strata)
+    if space.strata is not None:
+        kept_apart.append(Border(space.strata, "among the rows with the same gaps, which stay together"))
     for attribute in space.attributes:
         attribute.check_digits(settings.digits)
         attribute.check_aggregate(aggregate_of(attribute, aggregate))
@@ -89,44 +106,117 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     heed(left, settings.strict)
     warn_of(space.constant, model.k, exact, settings.keep_order)
     warn_of_weights(settings, design)
+    warn_of_persons(space, design)
     gaps = (*dropped, *space.gaps)
     warn_of_all(said for attribute in space.attributes if (said := attribute.warning()) is not None)
+    rules = rules_of(table, settings, design)
+    warn_of_all(() if rules is None else outlook(rules, model.k))
     with shown_progress(progress, "grouping records") as report:
-        partition, cells = grouped_as_designed(model, space, design, report)
+        partition, cells = grouped_as_designed(model, space, design, rules, report)
     squares = {name: [part] for name, part in space.squares(cells, aggregate).items()}
     used = {} if exact else digits_of(space.attributes, squares, len(table), model.k, settings.digits)
     whole = None if design.weights is None else design.weights.whole
     values = partial(space.common_values, aggregate=aggregate, exact=exact, digits=used, weights=whole)
-    common = values(cells)
-    loss = information_loss(space, common, cells)
-    also = []
-    if settings.also:
-        before = Released(space, partition.labels, cells, common)
-        cells = coarser(before, settings.also, design.counted, space.strata)
-        common = values(cells)
-        finer, loss = loss, information_loss(space, common, cells)
-        after = Released(space, partition.labels, cells, common)
-        also = [
-            {"k": k, "columns": list(names), "before": before.found_k(names, design.counted)}
-            | {"found": after.found_k(names, design.counted), "information_loss_before": finer.percent}
-            for k, names in settings.also
-        ]
-    placed = design_columns(
-        table, design, partition.labels, settings.released_weight, settings.pseudonym, settings.pseudonym_key
-    )
-    kinds = {each.name: {"kind": each.kind, **each.said()} for each in space.attributes}
-    sizes = sizes_of(partition.labels, design.counted)
-    known = Known(
-        model.k, len(table), partition.n_groups, (int(sizes.min()), int(sizes.max())), type(model).__name__, loss,
-        left.as_dict(), partition.information_loss, {each.name: each.as_dict() for each in gaps}, kinds,
-        design.facts(len(table)) | ({"also": also} if also else {}),
-        None if whole is None else information_loss(space, common, cells, whole),
-    )  # fmt: skip
-    figures = figures_of(known)
+    leaving = None if design.strata is None else design.strata.leaving(table)
+    made = Released(space, partition.labels, cells, values(cells), leaving)
+    before = information_loss(space, made.common, cells).percent if settings.also else 0.0
+    made, also = with_larger_k(made, settings.also, Counted(design.whom, design.counted, kept_apart), values)
+    placed = design_columns(table, design, partition.labels, settings.released_weight)
+    linked = links_of(made, placed, design, settings)
+    counted_along = [name for name in settings.within if name in table.kept]
+    larger = [each | {"strata": counted_along, "information_loss_before": before} for each in also]
+    known = known_of(settings, made, partition, design, left, gaps, larger, rules)
+    kept = [] if rules is None else checks_of(rules, settings, partition, design)
+    figures = (*figures_of(known), *linked, *kept)
     rounded = digits_said(space.attributes, used)
-    manifest = manifest_of(settings, table.others, rounded, figures, input_of(table), kinds)
+    key: bytes | None = None
+    if settings.pseudonym is not None and settings.pseudonym_key is not None:
+        key = key_in(settings.pseudonym_key)  # last of all: a refusal leaves no new key behind
+        placed[settings.pseudonym] = pseudonym_column(design, settings.pseudonym, key)
+    manifest = manifest_of(settings, table.others, rounded, figures, input_of(table), known.kinds, key)
     return Release(
-        table, space, partition, cells, common, placed, design, loss, settings, tuple(figures), manifest
+        table, space, partition, made.labels, made.common, placed, design, known.loss, settings, figures, manifest
+    )
+
+
+def borders(design: Design, settings: Settings) -> list[Border]:
+    """What groups do not cross, the finest last: strata, and numbers of rows where a pseudonym links these."""
+    found = []
+    if design.strata is not None:
+        found.append(Border(design.strata.codes, "in one of the strata, whose borders are kept"))
+    linked = None if settings.accept_linkage else same_rows(design, settings.pseudonym, settings.k)
+    if linked is not None:
+        words = f"among the {design.whom} with as many rows, whose rows a pseudonym links"
+        found.append(Border(linked, words))
+    return found
+
+
+def links_of(made: Released, placed: Mapping[str, Placed], design: Design, settings: Settings) -> list[Figure]:
+    """How many have the same rows where a pseudonym links these; too few are refused unless that is accepted."""
+    if settings.pseudonym is None:
+        return []
+    groups = with_weights(made.codes(settings.roles.quasi_identifiers), placed, settings.released_weight)
+    links = design.links(settings.pseudonym, groups, settings.k)
+    if not settings.accept_linkage:
+        for crowd, found in links:
+            refuse_links(found, crowd.whom, crowd.least)
+    first, found = links[0]
+    return [linkage(found, settings.k, first.whom, settings.pseudonym)]
+
+
+def rules_of(table: Table, settings: Settings, design: Design) -> Rules | None:
+    """The privacy models that every group must satisfy, with the confidential values of the records."""
+    if not settings.models:
+        return None
+    codings = [coding_for(model, table.column(model.on)) for model in settings.models]
+    return Rules.of(settings.models, codings, design.units, design.counted, leaving_order(settings, len(table)))
+
+
+def leaving_order(settings: Settings, rows: int) -> Int | None:
+    """The order of the rows as they leave, where models are about ranks; None where they keep their order."""
+    if settings.key is None or not any(map(by_ranks, settings.models)):
+        return None
+    return order_of(settings.key, np.arange(rows))
+
+
+def checks_of(rules: Rules, settings: Settings, partition: Partition, design: Design) -> list[Figure]:
+    """What every privacy model finds in the groups; on the bytes it is found again."""
+    order = leaving_order(settings, len(partition.labels))
+    checks = checked_models(rules.models, rules.codings, partition.labels, design.counted, order)
+    return [promise(check, "the groups") for check in checks]
+
+
+def known_of(
+    settings: Settings,
+    made: Released,
+    partition: Partition,
+    design: Design,
+    left: Untouched,
+    gaps: Sequence[GapFacts],
+    larger: Sequence[Mapping[str, Any]],
+    rules: Rules | None,
+) -> Known:
+    """What is known of a release when its figures are made; `larger` is what was found of every larger k."""
+    space, cells, records = made.space, made.labels, len(partition.labels)
+    sizes = sizes_of(partition.labels, design.counted)
+    whole, model = None if design.weights is None else design.weights.whole, settings.method
+    before = getattr(model, "unruled_sse_", None) if rules is not None else None
+    return Known(
+        model.k,
+        records,
+        partition.n_groups,
+        (int(sizes.min()), int(sizes.max())),
+        type(model).__name__,
+        information_loss(space, made.common, cells),
+        left.as_dict(),
+        partition.information_loss if space.has_cells(cells, partition.labels) else None,
+        {each.name: each.as_dict() for each in gaps},
+        {each.name: {"kind": each.kind, **each.said()} for each in space.attributes},
+        design.facts(records) | ({"also": list(larger)} if larger else {}),
+        None if whole is None else information_loss(space, made.common, cells, whole),
+        None if before is None or partition.sst == 0 else 100 * before / partition.sst,
+        {} if rules is None else {each.name: information(partition.labels, each.codes) for each in rules.codings},
+        None if settings.participation is None else (settings.participation, settings.confidence),
     )
 
 
@@ -147,14 +237,15 @@ def designed(table: Table, settings: Settings) -> tuple[Table, Design]:
 
 
 def grouped_as_designed(
-    model: Microaggregator, space: Space, design: Design, progress: Progress | None
+    model: Microaggregator, space: Space, design: Design, rules: Rules | None, progress: Progress | None
 ) -> tuple[Partition, Cells]:
     """The groups of a table, and the cells of each quasi-identifier: these differ where rows may be apart."""
     units = None if design.units is None else Units(design.units, design.unit_persons, design.least_units)
     weights = None if design.weights is None else design.weights.floats
     partition = grouped(
-        model, space.points, strata=space.strata, units=units, record_weights=weights, progress=progress
-    )
+        model, space.points, strata=space.strata, units=units, record_weights=weights, rules=rules,
+        progress=progress,
+    )  # fmt: skip
     cells = space.cells(partition.labels)
     if not design.apart or design.person is None:
         return partition, cells
@@ -224,11 +315,39 @@ def warn_of(constant: Sequence[str], k: int, exact: bool, keep_order: bool) -> l
     return warn_of_all(said + ([EXACT] if exact else []) + ([KEPT] if keep_order else []))
 
 
-def warn_of_weights(settings: Settings, design: Design) -> list[str]:
-    """What the owner should know of sampling weights: they may identify, and not every method sees them."""
-    if design.weights is None:
+def warn_of_persons(space: Space, design: Design) -> list[str]:
+    """What the owner should know where rows may be apart: columns that vary, but for a few persons only."""
+    if not design.apart or design.person is None:
         return []
-    said, name = [], design.weights.name
+    ids, said = design.person, []
+    for attribute in space.attributes:
+        few = few_differing(ids.codes, attribute.coordinates())
+        if len(few):
+            who = some((repr(ids.texts[person]) for person in few.tolist()), 5)
+            said.append(
+                f"quasi-identifier {attribute.name!r} is constant for nearly all persons and differs between the "
+                f"rows of {counted_as(len(few), 'persons')} ({who}), so it is treated as varying, and rows of any "
+                "person may get different values of it; if it should be constant, correct these rows"
+            )
+    return warn_of_all(said)
+
+
+def warn_of_weights(settings: Settings, design: Design) -> list[str]:
+    """What the owner should know of weights: they may identify, and not every method groups by them.
+
+    The number of a person's rows is a weight of the person, too.
+    """
+    said, called = [], type(settings.method).__name__
+    uneven = design.units is not None and bool(np.ptp(np.bincount(design.units)))
+    if uneven and design.weights is None and not settings.method.takes_weights:
+        who = "households" if design.household is not None else "persons"
+        said.append(
+            f"{called} groups {who} without regard to how many rows each has; common values and the loss count "
+            f"every row; {WEIGHTED} group by these numbers too"
+        )
+    if design.weights is None:
+        return warn_of_all(said)
+    name = design.weights.name
     if settings.released_weight in ("keep", "round"):
         how = "as they are" if settings.released_weight == "keep" else "rounded"
         said.append(
@@ -238,7 +357,7 @@ def warn_of_weights(settings: Settings, design: Design) -> list[str]:
         )
     if not settings.method.takes_weights:
         said.append(
-            f"{type(settings.method).__name__} groups records without their sampling weights, because it has no "
-            "weighted form; common values and the weighted loss use them"
+            f"{called} groups records without their sampling weights; common values and the weighted loss use "
+            f"them; {WEIGHTED} group by weights too"
         )
     return warn_of_all(said)

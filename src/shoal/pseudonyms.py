@@ -8,7 +8,7 @@ pseudonym in the next release.
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes import CommonValues
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, warn
+from shoal.files.atomic import is_one
 
 Float = NDArray[np.float64]
 
@@ -55,14 +56,47 @@ class Pseudonyms(CommonValues):
         return self.texts
 
 
-def key_in(path: str) -> bytes:
-    """The key in a file: 64 hexadecimal digits; one is drawn and written where there is no such file."""
+def check_key_place(key: str | None, written: Iterable[Path] = (), source: Path | None = None) -> None:
+    """The key has a file of its own, which is neither the input nor anything that is written."""
+    if key is None:
+        return
+    place = Path(key)
+    if place.is_symlink() and not place.exists():
+        raise ShoalError(
+            f"cannot use {key} for the key of pseudonyms: it is a link to a file that does not exist; correct the "
+            "link, or name another file"
+        )
+    for path in written:
+        if is_same(path, place):
+            raise ShoalError(f"{path} is the key of pseudonyms; choose another name for what is written")
+    if source is not None and is_same(source, place):
+        raise ShoalError(
+            f"{key} is the input, and is to hold the key of pseudonyms; name another file for the key"
+        )
+
+
+def is_same(path: Path, other: Path) -> bool:
+    """Whether two names are those of one file, or would be."""
+    return path.resolve() == other.resolve() or is_one(path, other)
+
+
+def fingerprint(key: bytes) -> str:
+    """What tells keys apart in a manifest, and nothing about the pseudonyms: 16 hexadecimal digits."""
+    return blake2b(key, digest_size=8, person=b"shoal key").hexdigest()
+
+
+def key_in(path: str, may_be_new: bool = True) -> bytes:
+    """The key in a file: 64 hexadecimal digits; one is drawn and written where there is no such file, and said."""
     place = Path(path)
     try:
-        if not place.exists():
+        if may_be_new and not place.exists():
             drawn = secrets.token_hex(32)
             with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                 file.write(drawn + "\n")
+            warn(
+                f"a new key was made in {path}, so these pseudonyms are not those of another release; "
+                "keep the file, and keep it secret"
+            )
         text = place.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         said = getattr(error, "strerror", None) or "it is not text"

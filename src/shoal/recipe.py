@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import ShoalError
+from shoal.pseudonyms import fingerprint, key_in
 from shoal.settings import Settings
 
-_FACTS = ("shoal", "attributes", "figures", "input", "output", "blocks")
+_FACTS = ("shoal", "attributes", "figures", "input", "output", "blocks", "key_fingerprint")
 _OLDER = ("records", "groups", "information_loss", "untouched", "certificate", "weights")
 """What a manifest says beside the settings, and what older ones said there."""
 
@@ -23,6 +24,23 @@ class Recipe:
     dialect: dict[str, Any]
     settings: Settings
     blocks: int | None = None  # that a table larger than memory was cut into
+    key_fingerprint: str | None = None  # of the key of its pseudonyms
+
+    def check_key(self) -> None:
+        """The key of pseudonyms must be the one that the release was made with."""
+        path = self.settings.pseudonym_key
+        if path is None:
+            return
+        if not Path(path).exists():
+            raise ShoalError(
+                f"the recipe's pseudonyms need the key in {path}, and there is no such file; put the key there, "
+                "because with a new one every pseudonym would be another"
+            )
+        if self.key_fingerprint not in (None, fingerprint(key_in(path, may_be_new=False))):
+            raise ShoalError(
+                f"{path} holds another key than the one that the recipe's pseudonyms were made with; put that one "
+                "there, because with another key every pseudonym would be another"
+            )
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -61,4 +79,5 @@ def recipe_of(manifest: dict[str, Any]) -> Recipe:
         dialect,
         settings,
         manifest.get("blocks"),
+        manifest.get("key_fingerprint"),
     )

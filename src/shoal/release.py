@@ -19,7 +19,7 @@ from shoal.attributes import CommonValues
 from shoal.bounds import LowerBound
 from shoal.cards import Card, named
 from shoal.certificate import Certificate, certify
-from shoal.design import Design
+from shoal.design import Design, counted_as
 from shoal.errors import ShoalError, some, warn
 from shoal.files import Dialect, Said, atomically, format_of, write
 from shoal.files.atomic import check_target, naming, together
@@ -29,11 +29,14 @@ from shoal.files.target import write_texts
 from shoal.manifest import Manifest, output_of
 from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
 from shoal.measures.figures import wildcards
+from shoal.measures.promises import promise
 from shoal.measures.survey import linkage
 from shoal.partition import Partition
-from shoal.privacy.k_anonymity import groups_in
+from shoal.privacy.checking import Check
+from shoal.privacy.k_anonymity import distinct, grouped, groups_in
 from shoal.privacy.persons import sizes_of
-from shoal.released_columns import Placed
+from shoal.pseudonyms import check_key_place
+from shoal.released_columns import Placed, distinct_texts
 from shoal.row_order import order_of
 from shoal.settings import Settings
 from shoal.space import Cells, Space
@@ -172,6 +175,7 @@ class Release(Figured):
         for each in (*pages, target):
             self._refuse_input(each)
         refuse_same(pages, target)
+        check_key_place(self.settings.pseudonym_key, [*pages, manifest_path(target), target])
         with together([*pages, manifest_path(target), target], overwrite) as (*drawn, described, temporary):
             dialect = self._write_to(temporary, target)
             verification = replace(self._verified(temporary, target, dialect), name=target.name)
@@ -197,6 +201,8 @@ class Release(Figured):
         if verification.links:
             found, column = verification.links[0], self.settings.pseudonym or ""
             figures = replaced(figures, linkage(found.k, self.partition.k, found.whom, column))
+        for check in verification.models:
+            figures = replaced(figures, promise(check, WRITTEN))
         if verification.wildcard_k is not None:
             figures = replaced(figures, wildcards(verification.wildcard_k))
         return figures
@@ -219,6 +225,17 @@ class Release(Figured):
                 "a certificate speaks of records that count alike, and these have sampling weights; make a "
                 "release without sampling_weight to certify its groups"
             )
+        if self.settings.models:
+            raise ShoalError(
+                "a certificate speaks of the best groups of at least k, and these keep privacy models too; make a "
+                "release without models to certify its groups"
+            )
+        if not self.space.has_cells(self.cells, self.labels):
+            why = "also" if self.settings.also else "person_rows='apart'"
+            raise ShoalError(
+                f"a certificate speaks of groups whose records share every value, and {why} gave some columns "
+                f"other cells than the groups; make a release without {why} to certify its groups"
+            )
         near = [each.name for each in self.space.attributes if each.said().get("distances") == "approximate"]
         if near:
             warn(
@@ -236,6 +253,7 @@ class Release(Figured):
         """
         target = Path(path)
         self._refuse_input(target)
+        check_key_place(self.settings.pseudonym_key, [target])
         with atomically(target, overwrite) as temporary:
             self._draw(temporary, target)
         return target
@@ -282,16 +300,31 @@ class Release(Figured):
 
     def _whose(self) -> list[Whose]:
         """Who is counted on the bytes, where several rows may be of one: what k counts first."""
-        design, order, k = self.design, self._order(), self.partition.k
-        found: list[Whose] = []
-        for ids, whom in ((design.person, "persons"), (design.household, "households")):
-            if ids is not None:
-                here = ids.codes if order is None else ids.codes[order]
-                rows = ids.name if ids.name == self.settings.pseudonym else here
-                found.append(Whose(whom, rows, k if whom == design.whom else design.least_units))
-        if design.persons_counted and design.person is None:  # every row is a person
-            found.append(Whose("persons", np.arange(len(self.original)), k))
-        return sorted(found, key=lambda each: each.whom != design.whom)
+        order, link = self._order(), self.settings.pseudonym
+
+        def rows(name: str | None, codes: Int) -> str | Int:
+            if name is not None and name == link:
+                return name
+            return codes if order is None else codes[order]
+
+        crowds = self.design.crowds(self.partition.k, len(self.original))
+        return [Whose(each.whom, rows(each.name, each.codes), each.least) for each in crowds]
+
+    def _written_groups(self, dialect: Dialect | None) -> Int:
+        """The group of each row by all that k is counted on, in the order in which rows are written."""
+        names, order = self._verified_names, self._order()
+        if dialect is None:
+            groups = groups_in(arrow_of(framed(self._released()).select(*names)), names)
+        else:
+            released = self.by_column
+            groups = grouped([self._text_codes(name, released.get(name), dialect) for name in names])
+        return groups if order is None else groups[order]
+
+    def _text_codes(self, name: str, placed: Placed | None, dialect: Dialect) -> Int:
+        """Which rows of a column are written alike."""
+        if placed is None:
+            return distinct(name, pa.chunked_array([column_text(self.original, name)], pa.string())).codes
+        return distinct_texts(placed.values, dialect.decimal)[placed.labels]
 
     def _gap_texts(self) -> dict[str, tuple[str, ...] | None]:
         """What stands for a gap in each quasi-identifier, where that was said."""
@@ -300,7 +333,9 @@ class Release(Figured):
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
-        said = Said(**({} if dialect is None else dialect.said()))
+        said, whose = Said(**({} if dialect is None else dialect.said())), self._whose()
+        by_order = any(not isinstance(each.rows, str) for each in whose)
+        strata = [name for name in self.settings.within if name in self.original.kept]
         try:
             verification = verify_as(
                 format_of(target),
@@ -308,9 +343,12 @@ class Release(Figured):
                 self._verified_names,
                 said,
                 gaps=self._gap_texts(),
-                whose=self._whose(),
+                whose=whose,
                 linked_by=self.settings.pseudonym,
                 also=self.settings.also,
+                strata=strata,
+                expected=self._written_groups(dialect) if by_order else None,
+                models=self.settings.models,
             )
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None
@@ -333,7 +371,7 @@ def refuse_few(verification: Verification, accept_linkage: bool) -> None:
     for found in verification.counts:
         if found.k < found.least:
             raise ShoalError(
-                f"a group of the file as written has only {found.k} {found.whom}, not {found.least}; "
+                f"a group of the file as written has only {counted_as(found.k, found.whom)}, not {found.least}; "
                 "it was not released"
             )
     for asked, columns, there in verification.combinations:
@@ -341,13 +379,30 @@ def refuse_few(verification: Verification, accept_linkage: bool) -> None:
             raise ShoalError(
                 f"the file as written has k={there} on {', '.join(columns)}, not {asked}; it was not released"
             )
+    refuse_broken(verification.models)
     for link in verification.links:
-        if link.k < link.least and not accept_linkage:
+        if not accept_linkage:
+            refuse_links(link.k, link.whom, link.least)
+
+
+def refuse_broken(checks: Sequence[Check]) -> None:
+    """A file with a group that does not keep a privacy model is never released."""
+    for check in checks:
+        if not check.holds:
             raise ShoalError(
-                f"pseudonyms link rows, and only {link.k} {link.whom} have the same rows, fewer than "
-                f"{link.least}, so a sequence of rows may single somebody out; it was not released; leave "
-                "out the pseudonym, or accept this (--accept-linkage)"
+                f"{check.model} does not hold on the file as written: {len(check.broken)} groups break it; it was "
+                "not released"
             )
+
+
+def refuse_links(found: int, whom: str, least: int) -> None:
+    """Linked rows that fewer have than must are not released, unless that is accepted."""
+    if found < least:
+        have = f"{counted_as(found, whom)} {'has' if found == 1 else 'have'}"
+        raise ShoalError(
+            f"pseudonyms link rows, and only {have} the same rows, fewer than {least}, so a sequence of rows may "
+            "single somebody out; it was not released; leave out the pseudonym, or accept this (--accept-linkage)"
+        )
 
 
 def other_records() -> ShoalError:

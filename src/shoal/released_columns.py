@@ -4,7 +4,7 @@ Quasi-identifiers get the common values of their cells. A stratum that was made 
 value of that one; a sampling weight gets the mean of its group, or is rounded; an identifier becomes a pseudonym.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from shoal.attributes import CommonValues
 from shoal.design import Design
 from shoal.parameters import ReleasedWeight
-from shoal.pseudonyms import Pseudonyms, key_in
-from shoal.table import Table, texts
+from shoal.privacy.k_anonymity import grouped
+from shoal.pseudonyms import Pseudonyms
+from shoal.table import Table, texts, without_unused_categories
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -69,8 +70,11 @@ class RowValues(CommonValues):
         return self.shown
 
     def column(self, like: "nw.Series[Any]", labels: Int, keep_type: bool) -> "nw.Series[Any]":
-        """The value of each record; of the type of the column, whatever that is."""
-        made: nw.Series[Any] = self.series[labels.tolist()]
+        """The value of each record; of the type of the column, whatever that is.
+
+        Categories that no record has any more, such as those of merged strata, do not leave.
+        """
+        made: nw.Series[Any] = without_unused_categories(self.series[labels.tolist()])
         if like.implementation.is_pandas_like():
             native = made.to_native()
             native.index = like.to_native().index
@@ -79,17 +83,12 @@ class RowValues(CommonValues):
 
 
 def design_columns(
-    table: Table,
-    design: Design,
-    labels: Int,
-    released_weight: ReleasedWeight,
-    pseudonym: str | None,
-    pseudonym_key: str | None,
+    table: Table, design: Design, labels: Int, released_weight: ReleasedWeight
 ) -> dict[str, Placed]:
-    """The columns that say whose the rows are and leave otherwise than they came; `labels` are the groups."""
+    """Strata and weights that leave otherwise than they came; `labels` are the groups."""
     leaving: dict[str, Placed] = {}
     strata, weights = design.strata, design.weights
-    if strata is not None and strata.n_merged:
+    if strata is not None and (strata.changed or design.n_dropped):
         leaving |= {
             name: Placed(rows_of(table, name, strata.rows), strata.codes)
             for name in strata.columns
@@ -101,10 +100,26 @@ def design_columns(
     elif weights is not None and released_weight == "round":
         values, places = np.unique(significant(weights.floats, ROUND_DIGITS), return_inverse=True)
         leaving[weights.name] = Placed(WeightValues(values), places)
-    for ids in (design.person, design.household):
-        if ids is not None and ids.name == pseudonym and pseudonym_key is not None:
-            leaving[ids.name] = Placed(Pseudonyms.made_of(ids.texts, key_in(pseudonym_key)), ids.codes)
     return leaving
+
+
+def pseudonym_column(design: Design, pseudonym: str, key: bytes) -> Placed:
+    """The person or household column as pseudonyms."""
+    ids = next(each for each in (design.person, design.household) if each and each.name == pseudonym)
+    return Placed(Pseudonyms.made_of(ids.texts, key), ids.codes)
+
+
+def with_weights(groups: Int, placed: Mapping[str, Placed], released_weight: ReleasedWeight) -> Int:
+    """The number of each record's group together with the weight that leaves, where k is counted on it too."""
+    common = [each for each in placed.values() if isinstance(each.values, WeightValues)]
+    if not common or released_weight != "common":
+        return groups
+    return grouped([groups, *(distinct_texts(values)[labels] for values, labels in common)])
+
+
+def distinct_texts(values: CommonValues, decimal_sign: str = ".") -> Int:
+    """Values of a column by number, the same for those that are written alike."""
+    return np.asarray(np.unique(values.text(decimal_sign), return_inverse=True)[1], np.int64)
 
 
 def rows_of(table: Table, name: str, rows: Int) -> RowValues:

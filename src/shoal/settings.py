@@ -22,6 +22,8 @@ from shoal.option_rules import (
     Either,
     FilePath,
     Lengths,
+    Merging,
+    Models,
     Option,
     Order,
     Places,
@@ -35,6 +37,7 @@ from shoal.option_rules import (
     names_read,
     number_read,
     one_or_several,
+    only,
     option_field,
     pairs,
     seed_read,
@@ -57,6 +60,7 @@ from shoal.parameters import (
     Key,
     Maybe,
     Names,
+    Number,
     OneOf,
     PersonRows,
     ReleasedWeight,
@@ -70,6 +74,7 @@ if TYPE_CHECKING:  # the command line reads the options before anything heavy is
     from shoal.attributes import Digits, Wish
     from shoal.attributes.taxonomy import Taxonomy
     from shoal.estimator import Microaggregator
+    from shoal.privacy.models import Model
     from shoal.table import Roles
 
 
@@ -114,6 +119,9 @@ class Options(TypedDict, total=False):
     pseudonym: str | None
     pseudonym_key: "str | os.PathLike[str] | None"
     accept_linkage: bool
+    models: "Sequence[Model]"
+    participation: float | None
+    confidence: float
 
 
 class FileOptions(Options, total=False):
@@ -132,6 +140,47 @@ class FileOptions(Options, total=False):
 def shown_or_nothing(value: str | None) -> str:
     """A value that may not be there, for people."""
     return value or ""
+
+
+MODEL_FLAGS = {
+    "--l-diversity": (
+        "A=L",
+        "At least L values of a confidential column in every group; A=L:entropy, A=L:recursive:C.",
+    ),
+    "--t-closeness": (
+        "A=T",
+        "Each group within T of the table; A=T:ranks, wasserstein, equal, kullback-leibler ...",
+    ),
+    "--p-sensitivity": ("A=P", "At least P different values in every group."),
+    "--alpha": ("A=S", "No value with a share above S in any group."),
+    "--beta-likeness": ("A=B", "No value more frequent than in the table by more than B times; A=B:enhanced."),
+    "--delta-disclosure": ("A=D", "Shares within a factor exp(D) of the table's; A=D:ignore for absent values."),
+    "--sensitive-values": ("A=V,W", "The values of a column that do harm, where not all do."),
+}
+"""Every privacy model as an option of the command line."""
+
+
+def models_read(given: Sequence[tuple[str, str]]) -> "list[Model]":
+    """Privacy models from flags and texts, such as --l-diversity and diagnosis=3."""
+    from shoal.model_texts import read_models
+
+    return read_models(given)
+
+
+def models_unpacked(given: Sequence[Mapping[str, Any]]) -> "list[Model]":
+    """Privacy models as a manifest holds them."""
+    from shoal.privacy.models import Model
+
+    return [Model.from_dict(each) for each in given]
+
+
+def real_read(given: Sequence[str]) -> float:
+    """A number from its text."""
+    text = only(given)
+    try:
+        return float(text)
+    except ValueError:
+        raise ShoalError(f"a number is wanted, not {text!r}") from None
 
 
 def drawn_key() -> str:
@@ -318,7 +367,8 @@ class Settings:
     )  # fmt: skip
     person_rows: PersonRows = option_field(
         "together", OneOf(PERSON_ROWS), "Rows of a person: together in a group, or apart. [together]",
-        "--person-rows", metavar="HOW",
+        "--person-rows", metavar="HOW", label="rows of a person",
+        show=lambda how: "may be in several groups" if how == "apart" else "",
     )  # fmt: skip
     household: str | None = option_field(
         None, Maybe(Text()), "The household of each row; k counts households, and the column is dropped.",
@@ -326,14 +376,15 @@ class Settings:
     )  # fmt: skip
     household_k: HouseholdK = option_field(
         "households", OneOf(HOUSEHOLD_K), "What k counts: households, or persons in two or more. [households]",
-        "--household-k", metavar="WHAT",
+        "--household-k", metavar="WHAT", label="k counts",
+        show=lambda what: "persons, in at least two households" if what == "persons" else "",
     )  # fmt: skip
     within: tuple[str, ...] = option_field(
         (), ColumnNames(), "Strata, such as regions, whose border no group crosses.", "--within", metavar="A,B",
         read=names_read, label="strata", show=", ".join,
     )  # fmt: skip
     merge_strata: Mapping[str, str] = option_field(
-        {}, ByColumn(Text(), "merge_strata={'Isle': 'Coast'}"), "Make a stratum a part of another one.",
+        {}, Merging(), "Make a stratum a part of another one.",
         "--merge-strata", metavar="A=B", label="merged strata", show=shown_by_column,
         read=lambda given: pairs(given, "merged stratum", "stratum=stratum, such as Isle=Coast"),
     )  # fmt: skip
@@ -347,7 +398,8 @@ class Settings:
     )  # fmt: skip
     released_weight: ReleasedWeight = option_field(
         "common", OneOf(RELEASED_WEIGHTS), "Weights that leave: common to a group, keep, round or drop. [common]",
-        "--released-weight", metavar="HOW",
+        "--released-weight", metavar="HOW", label="weights that leave",
+        show=lambda how: {"keep": "as they are", "round": "rounded", "drop": "none"}.get(how, ""),
     )  # fmt: skip
     also: tuple[Combination, ...] = option_field(
         (), Combinations(), "A larger k for some quasi-identifiers; repeat for more.", "--also",
@@ -365,6 +417,21 @@ class Settings:
     accept_linkage: bool = option_field(
         False, Flag(), "Release pseudonyms although fewer than K persons have the same rows.", "--accept-linkage",
         label="linkage accepted", show=lambda accepted: "yes" if accepted else "",
+    )  # fmt: skip
+
+    models: "tuple[Model, ...]" = option_field(
+        (), Models(), "Privacy models.", "--models", metavar="A=N", read=models_read, flags=MODEL_FLAGS,
+        label="privacy models", show=lambda models: "; ".join(map(str, models)),
+        packed=lambda models: [each.as_dict() for each in models], unpacked=models_unpacked,
+    )  # fmt: skip
+    participation: float | None = option_field(
+        None, Maybe(Number(0, 1)), "The probability that somebody in the table takes part.", "--participation",
+        metavar="P", read=real_read, label="participation",
+        show=lambda share: "" if share is None else f"{share:g}",
+    )  # fmt: skip
+    confidence: float = option_field(
+        0.99, Number(0, 1), "How certain K of a group are to take part. [0.99]", "--confidence", metavar="P",
+        read=real_read,
     )  # fmt: skip
 
     @classmethod
@@ -399,9 +466,10 @@ class Settings:
         if model.not_k_anonymous:
             raise ShoalError(model.not_k_anonymous)
         roles = Roles.of(quasi_identifiers, confidential, identifiers)
-        made = cls(roles, model, **checked)
+        made = cls(roles, model, **checked).with_participants()
         made.check_columns()
         made.check_design()
+        made.check_models()
         made = replace(made, roles=roles.with_design(made.dropped, made.designed))
         if made.keep_order and made.key is not None:
             raise ShoalError("keep_order and key contradict each other: a key gives a random order; leave one out")
@@ -510,6 +578,33 @@ class Settings:
                     f"on these too; ask for more than {self.k}, or leave it out"
                 )
 
+    def check_models(self) -> None:
+        """What is promised is promised about confidential columns, whose rows are in one group."""
+        for model in self.models:
+            if model.on not in self.roles.confidential:
+                hint = nearest_name(model.on, self.roles.confidential)
+                raise ShoalError(
+                    f"{model} is about a column that is not confidential{hint}; list {model.on!r} with the "
+                    "confidential columns (-c)"
+                )
+        if self.models and self.person_rows == "apart":
+            raise ShoalError(
+                "person_rows='apart' cannot be had with privacy models: the rows of a group are cut again there; "
+                "leave one of the two out"
+            )
+
+    def with_participants(self) -> Self:
+        """With a k so large that enough take part, where that is uncertain."""
+        from shoal.grouping import with_k
+        from shoal.privacy.models import participating_k
+
+        if self.participation is None:
+            if self.confidence != 0.99:
+                raise ShoalError("confidence says nothing without participation; give participation too")
+            return self
+        larger = participating_k(self.k, self.participation, self.confidence)
+        return replace(self, method=with_k(self.method, larger))
+
     def check_design_columns(self) -> None:
         """A column that says whose the rows are has no other role, but may be listed with the identifiers."""
         names = {"the person": self.person, "the household": self.household, "the weight": self.sampling_weight}
@@ -522,6 +617,11 @@ class Settings:
             }  # fmt: skip
             if other := next((role for role, columns in roles.items() if name in columns), None):
                 raise ShoalError(f"column {name!r} is {use} and {other}; it can be only one of them")
+        if self.sampling_weight in self.roles.identifiers and self.released_weight in ("keep", "round"):
+            raise ShoalError(
+                f"column {self.sampling_weight!r} is an identifier, which never leaves, and "
+                f"released_weight={self.released_weight!r} lets it leave; leave one of the two out"
+            )
         if self.pseudonym in self.roles.identifiers:
             raise ShoalError(
                 f"column {self.pseudonym!r} is an identifier, which never leaves, and is to leave as a pseudonym; "
@@ -645,7 +745,9 @@ class Settings:
             elif each.older is not None:
                 asked[name] = each.older
         roles = {role: given["roles"][role] for role in ("quasi_identifiers", "confidential", "identifiers")}
-        return cls.of(method=model, **roles, **asked)
+        # The k of a manifest is large enough already for those who take part.
+        uncertain = {name: asked.pop(name) for name in ("participation", "confidence") if name in asked}
+        return replace(cls.of(method=model, **roles, **asked), **uncertain)
 
     def lines(self) -> list[tuple[str, str]]:
         """What a report says of them, a line each."""

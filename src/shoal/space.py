@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.attributes import Attribute, CommonValues, Digits, GapFacts, Squares, Wish, Wishes, apart, attribute_of
 from shoal.attributes.numbers import RowsError
+from shoal.attributes.patterns import Together
 from shoal.attributes.weighing import Weights, never_all_zero
 from shoal.errors import ShoalError, for_each, nearest_name, warn
 from shoal.parameters import EVERY, Aggregate, Aggregates, Scaling
@@ -41,13 +42,13 @@ class Space:
         attribute_weights: Mapping[str, float] | None = None,
         wishes: Wishes | None = None,
         k: int = 1,
-        units: Int | None = None,
+        together: Together | None = None,
         strata: Int | None = None,
     ) -> "Space":
         """Scale and weight the quasi-identifiers; constant ones take no part in the distance.
 
         `wishes` says which columns are an attribute together, and what was asked for each; k is needed where
-        records with the same gaps are grouped together, and so are the units that stay together and the strata.
+        records with the same gaps are grouped together, and so are whose the records are and the strata.
         """
         names = table.roles.quasi_identifiers
         weights = checked_weights(attribute_weights or {}, names)
@@ -62,7 +63,7 @@ class Space:
 
         made = for_each([", ".join(columns) for columns in wishes], wishes, attribute)
         facts = tuple(found for _, found in made if found.count)
-        return replace(cls.around(tuple(each for each, _ in made), len(table), k, units, strata), gaps=facts)
+        return replace(cls.around(tuple(each for each, _ in made), len(table), k, together, strata), gaps=facts)
 
     @classmethod
     def around(
@@ -70,11 +71,11 @@ class Space:
         attributes: tuple[Attribute, ...],
         n: int,
         k: int = 1,
-        units: Int | None = None,
+        together: Together | None = None,
         strata: Int | None = None,
     ) -> "Space":
         """The weighted coordinates of n records side by side; a column of zeros where nothing varies."""
-        attributes, strata = apart(attributes, k, units, strata)
+        attributes, strata = apart(attributes, k, together, strata)
         columns = [
             attribute.coordinates() * sqrt(attribute.weight)
             for attribute in attributes
@@ -92,8 +93,15 @@ class Space:
         """The groups of records as the cells of every quasi-identifier."""
         return {attribute.name: labels for attribute in self.attributes}
 
+    def has_cells(self, cells: Cells, labels: Int) -> bool:
+        """Whether the groups themselves are the cells of every quasi-identifier."""
+        return all(np.array_equal(cells[attribute.name], labels) for attribute in self.attributes)
+
     def squares(self, cells: Cells, aggregate: Aggregates = "mean") -> dict[str, Squares]:
-        """For each quasi-identifier the squared distances inside its cells before anything is rounded."""
+        """For each quasi-identifier the squared distances inside its cells before anything is rounded.
+
+        Every record counts alike, also where the common values are weighted: see `shoal.attributes.digits`.
+        """
         places = ordered(cells)
         return {a.name: a.squares(*places[a.name], aggregate_of(a, aggregate)) for a in self.attributes}
 

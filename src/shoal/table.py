@@ -221,6 +221,25 @@ def has_unused_categories(series: "nw.Series[Any]") -> bool:
     return len(listed) > len({repr(value) for chunk in chunks for value in used_categories(chunk)})
 
 
+def without_unused_categories(series: "nw.Series[Any]") -> "nw.Series[Any]":
+    """A column of categories without those that none of its records has; any other as it is."""
+    native: Any = series.to_native()
+    kind = arrow_type(series)
+    if hasattr(getattr(native, "cat", None), "remove_unused_categories"):
+        made = native.cat.remove_unused_categories()
+    elif kind is not None and pa.types.is_dictionary(kind):
+        held = native if isinstance(native, pa.ChunkedArray) else pa.chunked_array([series.to_arrow()])
+        used = pc.dictionary_encode(held.cast(kind.value_type)).cast(kind)
+        of_pandas = series.implementation.is_pandas_like()
+        made = type(native)(type(native.array)(used), native.index, name=native.name) if of_pandas else used
+    elif series.dtype == nw.Enum:
+        there = set(native.unique().to_list())
+        made = native.cast(type(native.dtype)([each for each in native.dtype.categories if each in there]))
+    else:
+        return series
+    return nw.from_native(made, series_only=True)
+
+
 def used_categories(chunk: pa.DictionaryArray) -> pa.Array:
     """The categories that some record has."""
     return chunk.dictionary.take(chunk.indices.drop_null().unique()).drop_null()

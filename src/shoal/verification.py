@@ -4,7 +4,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,17 +14,22 @@ from numpy.typing import NDArray
 from shoal.cards import Card
 from shoal.cards import counted as grouped_digits
 from shoal.errors import ShoalError
-from shoal.files import Format, Said
+from shoal.files import Format, Reader, Said
 from shoal.files.file import File
 from shoal.files.memory import DEFAULT, bytes_of, free_memory, size_in_memory
 from shoal.files.sidecar import manifest_about, written_dialect, written_gap_values
 from shoal.files.source import reader_of
+from shoal.option_rules import Combinations
 from shoal.parameters import Names, names_of
 from shoal.privacy import Anonymity, check_names, count
-from shoal.privacy.k_anonymity import distinct, groups_in
-from shoal.privacy.persons import linked, persons_in, sizes_of
+from shoal.privacy.k_anonymity import groups_in
+from shoal.privacy.persons import linked, persons_below, persons_in, persons_of, sizes_of
 from shoal.privacy.wildcards import GapTexts, wildcard_k
 from shoal.progress import quietly
+
+if TYPE_CHECKING:
+    from shoal.privacy.checking import Check
+    from shoal.privacy.models import Model
 
 Int = NDArray[np.int64]
 
@@ -46,7 +52,7 @@ class Whose(NamedTuple):
 
     def codes(self, table: pa.Table) -> Int:
         """The number of each row's person."""
-        return distinct(self.rows, table[self.rows]).codes if isinstance(self.rows, str) else self.rows
+        return persons_of(self.rows, table[self.rows]) if isinstance(self.rows, str) else self.rows
 
 
 class Found(NamedTuple):
@@ -56,6 +62,23 @@ class Found(NamedTuple):
     whom: str
     where: str
     least: int
+
+    @property
+    def one(self) -> str:
+        """One of them: "person"."""
+        return self.whom.removesuffix("s")
+
+    @property
+    def have(self) -> str:
+        """So many of them, before what they have: "1 person has"."""
+        return f"1 {self.one} has" if self.k == 1 else f"{self.k} {self.whom} have"
+
+
+class Groups(NamedTuple):
+    """The group of each row, and whose it is; None where every row is a person."""
+
+    of: Int
+    persons: Int | None
 
 
 class FoundCombination(NamedTuple):
@@ -83,13 +106,17 @@ class Verification:
     """How many of them have the same rows at least, where a column of the file links the rows of a person."""
     combinations: tuple[FoundCombination, ...] = ()
     """What was found on some of the columns, where a larger k was asked for."""
+    rows: Groups | None = None
+    """The groups row by row, where the file is in memory."""
+    models: "tuple[Check, ...]" = ()
+    """What privacy models found, where some were asked for."""
 
     def __repr__(self) -> str:
         return f"Verification({self.name!r}, k={self.k}, records={self.n_records}, groups={self.n_groups})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        whom = f" {self.whom}" if self.counts else ""
+        whom = f" {self.whom if self.k != 1 else self.counts[0].one}" if self.counts else ""
         figures = [
             (f"k = {self.k}{whom}", "the smallest group"),
             (grouped_digits(self.n_records), "records"),
@@ -106,6 +133,12 @@ class Verification:
     def whom(self) -> str:
         """What k counts."""
         return self.counts[0].whom if self.counts else "records"
+
+    def below(self, k: int) -> int:
+        """How many of what k counts are in groups of fewer than k; one who is in several counts once."""
+        if self.rows is None or self.rows.persons is None:
+            return self.anonymity.records_below(k)
+        return persons_below(self.rows.of, self.rows.persons, k)
 
     @property
     def n_groups(self) -> int:
@@ -124,29 +157,59 @@ def verify(
     *,
     memory: str | int | None = None,
     person: str | None = None,
+    household: str | None = None,
+    within: Names = None,
     also: Sequence[tuple[int, Sequence[str]]] = (),
+    models: "Sequence[Model]" = (),
     **dialect: Any,
 ) -> Verification:
     """Count the groups of a file on its quasi-identifiers; CSV values are compared as text.
 
     Where `person` names the column that tells whose row it is, such as a pseudonym, k counts persons, and it is
-    found how many persons have the same rows. `also` asks for a larger k on some of the columns, such as
-    ``[(10, ["age", "sex"])]``; what is there is found, and not refused.
+    found how many persons have the same rows. Where `household` names the column of households, k counts these;
+    with `person` too, k counts persons, and two households must share each combination. Strata (`within`) are
+    counted together with the quasi-identifiers. `also` asks for a larger k on some of the columns, such as
+    ``[(10, ["age", "sex"])]``; what is there is found, and not refused. So it is with privacy models, such as
+    ``[LDiversity(3, on="diagnosis")]``, which count persons where k does.
 
     A file that would take more than `memory`, such as "1GB" (4 GB by default), or more than is free, is counted
-    some records at a time; the count is the same. A release of Shoal is read as the manifest beside it says, which
-    also says what stands for a gap.
+    some records at a time; the count is the same. Persons are counted in memory only. A release of Shoal is read
+    as the manifest beside it says, which also says what stands for a gap.
     `dialect` is as for `shoal.files.read`.
     """
     if str(path) == "-" and memory is not None:
         raise ShoalError("standard input cannot be read in parts; name a file, or leave out --memory")
-    limit, names = bytes_of(memory), names_of(quasi_identifiers)
+    limit, strata = bytes_of(memory), names_of(within)
+    names = (*names_of(quasi_identifiers), *strata)
+    whose = whose_rows(person, household)
+    if whose and is_too_large(path, limit):
+        raise ShoalError(
+            f"{whose[0].whom} are counted in memory, and {path} is too large for it; give more --memory, on a "
+            f"machine that has it, or leave out --{whose[0].whom.removesuffix('s')}"
+        )
     manifest = {} if str(path) == "-" else manifest_about(Path(path))
     said = Said(**(dialect or written_dialect(manifest)))
-    whose = [] if person is None else [Whose("persons", person)]
-    combinations = [(k, names_of(columns)) for k, columns in also]
+    combinations = Combinations().check("also", also)
     gaps = written_gap_values(manifest, names)
-    return verify_as(None, path, names, said, limit, gaps, whose, person, combinations)
+    return verify_as(
+        None, path, names, said, limit, gaps, whose, person or household, combinations, strata, models=models
+    )
+
+
+def whose_rows(person: str | None, household: str | None) -> list[Whose]:
+    """Who is counted by columns of a file, what k counts first."""
+    if household is None:
+        return [] if person is None else [Whose("persons", person)]
+    if person is None:
+        return [Whose("households", household)]
+    return [Whose("persons", person), Whose("households", household, least=2)]
+
+
+def is_too_large(path: str | os.PathLike[str], limit: int) -> bool:
+    """Whether a file would take more memory than it may, or than is free."""
+    if str(path) == "-" or not Path(path).is_file():
+        return False
+    return size_in_memory(Path(path)) > min(limit, free_memory())
 
 
 def verify_as(
@@ -159,58 +222,109 @@ def verify_as(
     whose: Sequence[Whose] = (),
     linked_by: str | None = None,
     also: Sequence[tuple[int, tuple[str, ...]]] = (),
+    strata: Sequence[str] = (),
+    expected: Int | None = None,
+    models: "Sequence[Model]" = (),
 ) -> Verification:
     """The same for a file whose format is known, whatever its name; None where that is to be found out.
 
     `gaps` are the texts that mean a gap, by columns; `whose` says who is counted, `linked_by` which column links
-    the rows of a person, and `also` which columns are counted without the others.
+    the rows of a person, and `also` which columns are counted without the others, but together with the `strata`.
+    `expected` is the group of each row as it was written. Rows must stand in that order where `whose` has their
+    numbers.
     """
-    on_disk = str(path) != "-" and Path(path).is_file() and size_in_memory(Path(path)) > min(limit, free_memory())
+    on_disk = is_too_large(path, limit)
     reader = reader_of(File.on_disk(Path(path), quietly) if on_disk else File.held(path), said, kind)
     more = [each.rows for each in whose if isinstance(each.rows, str)]
-    more += [name for _, columns in also for name in columns]
+    more += [name for _, columns in also for name in columns] + [model.on for model in models]
     check_names([*quasi_identifiers, *more], reader.columns)
     if on_disk and not whose:
 
         def counted_in_parts(names: Sequence[str]) -> Anonymity:
             return count(reader.batches(names), names, reader.file.size // 16)
 
+        found = counted_in_parts(quasi_identifiers)
+        checks = models_in_parts(reader, quasi_identifiers, models, found.n_records) if models else ()
         return Verification(
             reader.file.name,
             list(reader.columns),
-            counted_in_parts(quasi_identifiers),
+            found,
             not_counted=IN_PARTS,
-            combinations=tuple(FoundCombination(k, names, counted_in_parts(names).k) for k, names in also),
+            models=checks,
+            combinations=tuple(
+                FoundCombination(k, names, counted_in_parts([*names, *strata]).k) for k, names in also
+            ),
         )
     whole = reader.whole(list(dict.fromkeys([*quasi_identifiers, *more])))
     groups = groups_in(whole, quasi_identifiers)
+    if expected is not None and not same_groups(groups, expected):
+        raise ShoalError(
+            "its rows do not read back in the order in which they were written, so it is not known whose they are"
+        )
+    codes = [each.codes(whole) for each in whose]
+    persons = codes[0] if codes else None
+    link = None if linked_by is None else persons_of(linked_by, whole[linked_by])
     return Verification(
         reader.file.name,
         list(reader.columns),
         Anonymity(np.bincount(groups)),
         *wildcard_k(whole, quasi_identifiers, gaps),
-        *counted_persons(whole, groups, whose, linked_by),
-        combinations_of(whole, whose, also),
+        *counted_persons(groups, whose, codes, link),
+        combinations_of(whole, persons, also, strata),
+        Groups(groups, persons),
+        tuple(models_of(whole, reader.dialect.signs, models, groups, persons)) if models else (),
     )
 
 
+def models_of(
+    table: pa.Table, signs: tuple[str, str], models: "Sequence[Model]", groups: Int, persons: Int | None
+) -> "list[Check]":
+    """What privacy models find in the groups of a table."""
+    from shoal.privacy.checking import checked_models
+    from shoal.privacy.coding import coding_for, column_of
+
+    codings = [coding_for(model, column_of(model.on, table[model.on], signs)) for model in models]
+    return checked_models(models, codings, groups, persons)
+
+
+def models_in_parts(
+    reader: Reader, quasi_identifiers: Sequence[str], models: "Sequence[Model]", records: int
+) -> "tuple[Check, ...]":
+    """The same of a file that is read in parts."""
+    from shoal.privacy.parts import columns_of, judged
+
+    names = list(dict.fromkeys([*quasi_identifiers, *columns_of(models)]))
+    with TemporaryDirectory() as folder:
+        found = judged(
+            reader.batches(names), quasi_identifiers, models, records, Path(folder) / "values",
+            reader.dialect.signs,
+        )  # fmt: skip
+    return tuple(found.checks)
+
+
+def same_groups(one: Int, other: Int) -> bool:
+    """Whether two rows have the same number in the one if and only if they have it in the other."""
+    if len(one) != len(other):
+        return False
+    pairs = len(np.unique(one * (int(other.max()) + 1) + other))
+    return pairs == len(np.unique(one)) == len(np.unique(other))
+
+
 def counted_persons(
-    table: pa.Table, groups: Int, whose: Sequence[Whose], linked_by: str | None
+    groups: Int, whose: Sequence[Whose], codes: Sequence[Int], link: Int | None
 ) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
-    """Whom the smallest group of a table has, and how many have the same rows."""
-    codes = [each.codes(table) for each in whose]
+    """Whom the smallest group of a table has, and how many have the same rows; `link` says which rows belong."""
     counts = tuple(who.found(persons_in(groups, each)) for each, who in zip(codes, whose, strict=True))
-    if linked_by is None:
+    if link is None:
         return counts, ()
-    link = distinct(linked_by, table[linked_by]).codes
     return counts, tuple(who.found(linked(groups, link, each)) for each, who in zip(codes, whose, strict=True))
 
 
 def combinations_of(
-    table: pa.Table, whose: Sequence[Whose], also: Sequence[tuple[int, tuple[str, ...]]]
+    table: pa.Table, persons: Int | None, also: Sequence[tuple[int, tuple[str, ...]]], strata: Sequence[str]
 ) -> tuple[FoundCombination, ...]:
-    """Whom some columns have without the others."""
-    persons = whose[0].codes(table) if whose else None
+    """Whom some columns have without the others, but together with the strata."""
     return tuple(
-        FoundCombination(k, names, int(sizes_of(groups_in(table, names), persons).min())) for k, names in also
+        FoundCombination(k, names, int(sizes_of(groups_in(table, [*names, *strata]), persons).min()))
+        for k, names in also
     )

@@ -77,13 +77,3 @@ def test_a_record_counts_in_the_loss_as_often_as_its_weight_says():
     assert numbers.percent == pytest.approx(100 * lost / whole)
     assert numbers.sst == pytest.approx(whole / np.var([0, 4, 8, 8]))
     assert words.percent == pytest.approx(100 * 2 / 4)
-
-
-def test_weights_that_are_all_0_are_no_weights():
-    table = Table.of(pd.DataFrame({"a": [0, 4, 8, 9]}), Roles.of(["a"]))
-    space = Space.of(table)
-    partition = Partition(space.points, [0, 0, 1, 1], 2)
-    nothing = np.zeros(4, np.int64)
-    common = space.common_values(space.cells(partition.labels), weights=nothing)
-    plain = information_loss(space, common, space.cells(partition.labels))
-    assert information_loss(space, common, space.cells(partition.labels), nothing) == plain

@@ -12,6 +12,7 @@ from shoal.measures import given_away
 from shoal.measures.untouched import (
     GivenAway,
     PairTable,
+    PersonTally,
     Strength,
     chosen,
     hashes_of,
@@ -283,3 +284,27 @@ def test_the_hashes_of_one_column_are_held_at_a_time(monkeypatch):
     table = {"x": range(50)} | {f"c{number}": range(50) for number in range(8)}
     others = [name for name in table if name != "x"]
     assert measured(table, ["x"], others).others.unique == 50
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=40), st.integers(1, 4))
+def test_a_person_in_several_small_combinations_counts_once(rows, k):
+    names = {name: number for number, name in enumerate(dict.fromkeys(person for person, _ in rows))}
+    persons, table = [names[person] for person, _ in rows], pa.table({"town": [town for _, town in rows]})
+    found = given_away(
+        lambda _: [table],
+        [],
+        ["town"],
+        [],
+        len(rows),
+        k,
+        tally=lambda _: PersonTally(np.array(persons)),
+        whom="persons",
+    ).others
+    towns = {
+        town: {who for who, there in zip(persons, table["town"].to_pylist(), strict=True) if there == town}
+        for town in table["town"].to_pylist()
+    }
+    small = [there for there in towns.values() if len(there) < k]
+    assert found.records_below == len(set().union(*small))
+    assert (found.groups, found.groups_below) == (len(towns), len(small))
+    assert found.unique == sum(len(there) == 1 for there in towns.values())

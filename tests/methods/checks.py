@@ -1,7 +1,14 @@
 """What every method is checked for."""
 
 import numpy as np
+import pytest
 from sklearn.utils.estimator_checks import check_estimator
+
+from shoal.errors import ShoalWarning
+from shoal.partition import Partition
+from shoal.privacy.coding import Coding
+from shoal.privacy.models import LDiversity, TCloseness
+from shoal.privacy.rules import Rules
 
 
 def passes_scikit_learns_checks(model):
@@ -29,6 +36,29 @@ def reports_progress_without_changing_the_groups(model):
     assert np.array_equal(labels, model.fit(X).labels_)
 
 
+def unless_equal(weights):
+    """The weights as a twin takes them: None where all are equal, for these are the same as none."""
+    return None if (weights == weights[0]).all() else weights.tolist()
+
+
+def equal_weights_are_the_same_as_none(model):
+    X = np.random.default_rng(5).normal(size=(120, 3))
+    plain = model.fit(X).labels_
+    for weight in (1.0, 0.1, 1e12):
+        assert np.array_equal(model.fit(X, sample_weight=np.full(120, weight)).labels_, plain)
+
+
+def weights_change_the_groups_and_the_weighted_loss_falls(model):
+    """Records that count a thousand times get better values than from groups that do not know of it."""
+    rng = np.random.default_rng(6)
+    X, weights = rng.normal(size=(400, 3)), rng.choice([1.0, 1000.0], 400)
+    plain = Partition(X, model.fit(X).labels_, model.k, weights)
+    found = model.fit(X, sample_weight=weights)
+    assert not np.array_equal(found.labels_, plain.labels)
+    assert found.sizes_.min() >= model.k
+    assert found.sse_ < plain.sse
+
+
 def large_samples(n, rng):
     """Data that a tree finds easy and hard: structure, none, ties, duplicates, outliers."""
     X = rng.normal(size=(n, 6))
@@ -40,3 +70,61 @@ def large_samples(n, rng):
         "grid": rng.integers(0, 4, (n, 6)).astype(float),
         "repeated": X[rng.integers(0, n // 3, n)],
     }
+
+
+# Under privacy models.
+
+
+def ruled_table(n=240, seed=0, models=None):
+    """Points with a confidential column, and models on it that the groups of MDAV break."""
+    rng = np.random.default_rng(seed)
+    X, codes = rng.normal(size=(n, 2)), rng.integers(0, 5, n)
+    line = tuple(map(str, range(5)))
+    coding = Coding("x", codes, line, np.arange(5.0), True)
+    models = models or [LDiversity(3, on="x"), TCloseness(0.3, "ordered", on="x")]
+    return X, Rules.of(models, [coding] * len(models))
+
+
+def keeps_the_models(model, rules):
+    assert model.sizes_.min() >= model.k
+    assert not len(rules.broken(model.labels_))
+
+
+def is_the_same_for_any_number_of_jobs_under_models(make):
+    X, rules = ruled_table()
+    found = [make(jobs).fit(X, rules=rules) for jobs in (1, 2, 3, 1)]
+    for model in found:
+        keeps_the_models(model, rules)
+        assert np.array_equal(model.labels_, found[0].labels_)
+        assert model.unruled_sse_ == found[0].unruled_sse_
+
+
+def is_valid_wherever_it_is_interrupted_under_models(make, X, rules, begun=None):
+    """KeyboardInterrupt at each of the calls of progress; returns how many there are."""
+    calls = []
+    make().fit(X, rules=rules, progress=lambda *call: calls.append(call))
+    places = sorted({0, 1, 2, len(calls) // 2, len(calls) - 2} & set(range(len(calls) - 1)))
+    for place in places:
+        heard = []
+
+        def stop(*call, heard=heard, place=place):
+            heard.append(call)
+            if len(heard) == place + 1:
+                raise KeyboardInterrupt
+
+        model = make()
+        with pytest.warns(ShoalWarning, match="interrupted: these are the best groups found so far"):
+            model.fit(X, rules=rules, progress=stop)
+        assert model.interrupted_
+        keeps_the_models(model, rules)
+        assert begun is None or model.sse_ <= begun
+    return len(places)
+
+
+def progress_rises_under_models(make):
+    X, rules = ruled_table(600)
+    calls = []
+    model = make().fit(X, rules=rules, progress=lambda *call: calls.append(call))
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    assert calls[-1] == (600, 600)
+    assert np.array_equal(model.labels_, make().fit(X, rules=rules).labels_)

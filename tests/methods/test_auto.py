@@ -2,14 +2,31 @@ import json
 
 import numpy as np
 import pytest
-from checks import passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from checks import (
+    equal_weights_are_the_same_as_none,
+    is_the_same_for_any_number_of_jobs_under_models,
+    is_valid_wherever_it_is_interrupted_under_models,
+    keeps_the_models,
+    passes_scikit_learns_checks,
+    progress_rises_under_models,
+    reports_progress_without_changing_the_groups,
+    ruled_table,
+    weights_change_the_groups_and_the_weighted_loss_falls,
+)
 from hypothesis import given, settings
 
-from samples import points
-from shoal import MDAV, Auto, Blocked, Optimal, Refined, ShoalError, UnivariateOptimal, anonymize
-from shoal.methods.auto import choose
+from promises import demanding
+from samples import points, weighted_points
+from shoal import MDAV, Auto, Blocked, Optimal, Refined, ShoalError, ShoalWarning, UnivariateOptimal, anonymize
+from shoal.methods import auto
+from shoal.methods.auto import choose, choose_weighted, starts_for
+from shoal.methods.refined import Refining
+from shoal.partition import sse_of
 from shoal.pipeline import released
+from shoal.privacy.models import AlphaK, LDiversity, PSensitivity, TCloseness
 from shoal.recipe import load_recipe
+from shoal.search.promised import repaired
+from shoal.search.weighted import alike
 
 
 @settings(max_examples=25)
@@ -41,6 +58,40 @@ def test_the_choice_follows_from_the_table(n, varying, k, kind, reason):
     assert type(method) is kind
     assert method.k == k
     assert reason in said
+
+
+@settings(max_examples=40)
+@given(weighted_points(most=60))
+def test_every_group_of_weighted_records_has_k_records(sample):
+    X, k, weights = sample
+    model = Auto(k=k).fit(X, sample_weight=weights)
+    assert model.sizes_.min() >= k
+    assert model.reason_
+    assert np.array_equal(model.labels_, Auto(k=k, n_jobs=1).fit(X, sample_weight=weights).labels_)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "k", "kind", "reason"),
+    [
+        (9, 2, 5, MDAV, "only one way"),
+        (1000, 0, 5, MDAV, "all records are equal"),
+        (100, 1, 5, Blocked, "in one block, then up to 12 rounds of weighted exchanges"),
+        (10_000, 2, 5, Blocked, "in one block, then up to 3 rounds of weighted exchanges"),
+        (100_000, 2, 5, Blocked, "in 5 blocks of 20000 records"),
+        (4000, 2, 500, MDAV, "more than 300: MDAV with weights"),
+    ],
+)
+def test_the_choice_for_weighted_records_takes_weights(n, m, k, kind, reason):
+    method, said = choose_weighted(n, m, k)
+    assert type(method) is kind
+    assert method.k == k
+    assert method.takes_weights
+    assert reason in said
+
+
+def test_weights_change_what_is_chosen_and_the_groups():
+    equal_weights_are_the_same_as_none(Auto(k=4))
+    weights_change_the_groups_and_the_weighted_loss_falls(Auto(k=4))
 
 
 def test_the_varying_attribute_is_cut_optimally_wherever_it_stands():
@@ -111,3 +162,89 @@ def test_few_records_that_are_all_as_far_from_each_other_are_not_proven():
 def test_many_coordinates_leave_no_time_for_annealing():
     assert type(choose(4000, list(range(20)), 5).method).__name__ == "Refined"
     assert type(choose(4000, list(range(200)), 5).method).__name__ == "Blocked"
+
+
+# Under privacy models.
+
+
+@settings(max_examples=60)
+@given(demanding(most=30))
+def test_under_models_it_is_never_worse_than_mdav_put_right_and_always_valid(case):
+    X, k, rules, weights = case.X, case.demands.least_count, case.demands.rules, case.weights
+    model = Auto(k=k, n_jobs=1).fit(X, sample_weight=weights, rules=rules)
+    assert model.sizes_.min() >= k
+    assert case.sample.keeps(case.models, model.labels_.tolist())
+    plain = Auto(k=k, n_jobs=1).fit(X, sample_weight=weights)
+    assert model.unruled_sse_ == pytest.approx(plain.sse_, rel=1e-9)
+    assert np.array_equal(model.labels_, Auto(k=k, n_jobs=2).fit(X, sample_weight=weights, rules=rules).labels_)
+    assert model.reason_.startswith("privacy models: ")
+
+
+def test_under_models_less_is_lost_than_by_mdav_put_right():
+    for seed in range(3):
+        X, rules = ruled_table(seed=seed)
+        begun = repaired(X, MDAV(k=4).fit(X).labels_, None, alike(len(X), 4, rules))
+        model = Auto(k=4, n_jobs=1).fit(X, rules=rules)
+        keeps_the_models(model, rules)
+        assert model.unruled_sse_ < model.sse_ < 0.95 * sse_of(X, begun)
+
+
+def test_under_models_the_groups_are_the_same_for_any_number_of_jobs():
+    is_the_same_for_any_number_of_jobs_under_models(lambda jobs: Auto(k=4, n_jobs=jobs))
+
+
+def test_a_large_table_or_k_under_models_is_grouped_in_blocks(monkeypatch):
+    monkeypatch.setattr(auto, "_REFINED", 200)
+    X, rules = ruled_table(300)
+    model = Auto(k=4, n_jobs=1).fit(X, rules=rules)
+    keeps_the_models(model, rules)
+    assert isinstance(model.chosen_, Blocked)
+    assert "in one block, 3 rounds of exchanges, broken groups put right" in model.reason_
+    assert model.unruled_labels_ is model.chosen_.unruled_labels_
+    assert model.unruled_sse_ == sse_of(X, model.unruled_labels_)
+    is_the_same_for_any_number_of_jobs_under_models(lambda jobs: Auto(k=4, n_jobs=jobs))
+
+
+def test_under_models_an_interruption_leaves_the_best_so_far():
+    X, rules = ruled_table()
+    assert is_valid_wherever_it_is_interrupted_under_models(lambda: Auto(k=4, n_jobs=1), X, rules) >= 3
+
+
+def test_an_interruption_before_the_models_ends_the_work_too(monkeypatch):
+    X, rules = ruled_table()
+
+    def stopped(self, deadline):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Refining, "anneal", stopped)  # of the groups without models
+    with pytest.warns(ShoalWarning, match="interrupted"):
+        model = Auto(k=4, n_jobs=1).fit(X, rules=rules)
+    assert model.interrupted_
+
+
+def test_progress_under_models():
+    progress_rises_under_models(lambda: Auto(k=4, n_jobs=1))
+
+
+@pytest.mark.parametrize(
+    ("models", "starts"),
+    [
+        ([AlphaK(0.5, on="x")], []),
+        ([TCloseness(0.2, on="x")], ["TClosenessFirst", "KAnonymityFirst"]),
+        ([LDiversity(2, on="x")], ["PSensitive"]),
+        ([PSensitivity(2, on="x"), TCloseness(0.2, on="x")], ["TClosenessFirst", "KAnonymityFirst", "PSensitive"]),
+        ([LDiversity(2, "entropy", on="x")], []),
+    ],
+)
+def test_the_starts_are_those_that_suit_the_models(models, starts):
+    _, rules = ruled_table(models=models)
+    assert [type(each).__name__ for each in starts_for(3, rules)] == starts
+
+
+def test_time_is_halved_between_the_groups_without_models_and_with_them():
+    X, rules = ruled_table()
+    quick, slow = (Auto(k=4, seconds=seconds, n_jobs=1).fit(X, rules=rules) for seconds in (0.001, 0.4))
+    keeps_the_models(quick, rules)
+    keeps_the_models(slow, rules)
+    assert "as many as 0.4 s allow" in slow.reason_
+    assert slow.sse_ <= quick.sse_

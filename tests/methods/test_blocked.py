@@ -1,14 +1,27 @@
 import numpy as np
 import pytest
-from checks import passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from checks import (
+    equal_weights_are_the_same_as_none,
+    is_the_same_for_any_number_of_jobs_under_models,
+    keeps_the_models,
+    passes_scikit_learns_checks,
+    progress_rises_under_models,
+    reports_progress_without_changing_the_groups,
+    ruled_table,
+    unless_equal,
+    weights_change_the_groups_and_the_weighted_loss_falls,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from samples import points
+from promises import demanding
+from samples import points, weighted_points
 from shoal import IMHM, MDAV, Blocked, ShoalError, ShoalWarning
 from shoal.methods.blocked import blocks_by
-from shoal.partition import sse_of
+from shoal.partition import Partition, sse_of
+from shoal.search.promised import repaired
+from shoal.search.weighted import alike
 
 WAYS = ["kd", "mdav", "pcl", "pca", "zscore"]
 
@@ -36,6 +49,45 @@ def test_without_a_sweep_it_is_the_method_on_each_block(sample, blocks):
     for block in naive.kd_blocks(X.tolist(), list(range(len(X))), blocks):
         expected += [sorted(block[i] for i in group) for group in naive.mdav(X[block].tolist(), k)]
     assert sorted(np.flatnonzero(labels == g).tolist() for g in range(labels.max() + 1)) == sorted(expected)
+
+
+@settings(max_examples=80)
+@given(weighted_points(most=60), st.sampled_from(WAYS), st.integers(1, 6), st.integers(0, 2))
+def test_with_weights_every_group_has_k_records_and_the_weighted_error_never_rises(sample, by, blocks, sweeps):
+    X, k, weights = sample
+    blocks = min(blocks, max(1, len(X) // (2 * k)))
+    model = Blocked(MDAV(k=k), blocks=blocks, by=by, sweeps=sweeps).fit(X, sample_weight=weights)
+    assert model.sizes_.min() >= k
+    assert model.history_ == sorted(model.history_, reverse=True)
+    assert model.sse_ == model.history_[-1]
+
+
+@settings(max_examples=60)
+@given(weighted_points(most=40), st.integers(1, 5))
+def test_without_a_sweep_it_is_the_weighted_method_on_each_block(sample, blocks):
+    X, k, weights = sample
+    blocks = min(blocks, max(1, len(X) // (2 * k)))
+    labels = Blocked(MDAV(k=k), blocks=blocks, sweeps=0).fit(X, sample_weight=weights).labels_
+    expected = []
+    for block in naive.kd_blocks(X.tolist(), list(range(len(X))), blocks):
+        own = unless_equal(weights[block])
+        expected += [sorted(block[i] for i in group) for group in naive.mdav(X[block].tolist(), k, weights=own)]
+    assert sorted(np.flatnonzero(labels == g).tolist() for g in range(labels.max() + 1)) == sorted(expected)
+
+
+@pytest.mark.parametrize("sweeps", [0, 3])
+def test_weights_change_the_groups(sweeps):
+    equal_weights_are_the_same_as_none(Blocked(MDAV(k=4), blocks=3, sweeps=sweeps))
+    weights_change_the_groups_and_the_weighted_loss_falls(Blocked(MDAV(k=4), blocks=5, sweeps=3))
+
+
+def test_with_weights_the_groups_are_the_same_for_any_number_of_jobs_and_the_sweep_gains():
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(2000, 3)), rng.lognormal(size=2000)
+    one, two = (Blocked(MDAV(k=4), blocks=6, n_jobs=jobs).fit(X, sample_weight=weights) for jobs in (1, 2))
+    assert np.array_equal(one.labels_, two.labels_)
+    assert len(one.history_) == 3
+    assert one.history_[-1] < 0.9 * one.history_[0]
 
 
 @pytest.mark.parametrize("by", WAYS)
@@ -106,3 +158,66 @@ def test_it_keeps_the_promises_of_every_method():
     passes_scikit_learns_checks(Blocked(MDAV(k=2), max_size=8))
     reports_progress_without_changing_the_groups(Blocked(MDAV(k=5), blocks=6))
     reports_progress_without_changing_the_groups(Blocked())
+
+
+# Under privacy models.
+
+
+@settings(max_examples=60)
+@given(demanding(most=30), st.integers(1, 4), st.integers(0, 2))
+def test_under_models_it_is_never_worse_than_its_groups_put_right_and_always_valid(case, blocks, sweeps):
+    X, k, rules = case.X, case.demands.least_count, case.demands.rules
+    blocks, own = min(blocks, max(1, len(X) // (2 * k))), unless_equal(case.weights)
+    model = Blocked(MDAV(k=k), blocks=blocks, sweeps=sweeps).fit(X, sample_weight=case.weights, rules=rules)
+    assert model.sizes_.min() >= k
+    assert case.sample.keeps(case.models, model.labels_.tolist())
+    plain = Blocked(MDAV(k=k), blocks=blocks, sweeps=sweeps).fit(X, sample_weight=case.weights)
+    assert model.unruled_sse_ == pytest.approx(plain.sse_, rel=1e-9)
+    weights = None if own is None else case.weights
+    begun = repaired(X, plain.labels_, weights, alike(len(X), k, rules))
+    assert model.sse_ <= Partition(X, begun, k, weights).sse * (1 + 1e-9)
+    assert model.history_ == sorted(model.history_, reverse=True)
+    assert model.sse_ == pytest.approx(model.history_[-1])
+
+
+def test_under_models_the_groups_are_the_same_for_any_number_of_jobs():
+    is_the_same_for_any_number_of_jobs_under_models(lambda jobs: Blocked(MDAV(k=4), blocks=3, n_jobs=jobs))
+
+
+def test_under_models_the_sweep_takes_back_some_of_their_price():
+    X, rules = ruled_table(2000)
+    swept, plain = (Blocked(MDAV(k=4), blocks=5, sweeps=sweeps).fit(X, rules=rules) for sweeps in (3, 0))
+    keeps_the_models(swept, rules)
+    keeps_the_models(plain, rules)
+    assert swept.unruled_sse_ < swept.sse_ < 0.9 * plain.sse_
+
+
+def test_under_models_an_interruption_leaves_what_it_has():
+    X, rules = ruled_table(1000)
+
+    def make():
+        return Blocked(MDAV(k=4), blocks=4, sweeps=2)
+
+    heard = []
+    make().fit(X, rules=rules, progress=lambda *call: heard.append(call))
+    for after in (4, 5, len(heard) - 2):  # in the exchanges without models and under them
+        left = [after]
+
+        def stop(done, total, left=left):
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+
+        with pytest.warns(ShoalWarning, match="interrupted"):
+            model = make().fit(X, rules=rules, progress=stop)
+        assert model.interrupted_
+        keeps_the_models(model, rules)
+
+
+def test_progress_under_models_rises():
+    progress_rises_under_models(lambda: Blocked(MDAV(k=4), blocks=3))
+    progress_rises_under_models(lambda: Blocked(MDAV(k=4), blocks=3, sweeps=0))
+
+
+def test_without_a_sweep_progress_ends_with_all_records():
+    reports_progress_without_changing_the_groups(Blocked(MDAV(k=5), blocks=6, sweeps=0))

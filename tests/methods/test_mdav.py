@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
-from checks import large_samples, passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from checks import (
+    equal_weights_are_the_same_as_none,
+    large_samples,
+    passes_scikit_learns_checks,
+    reports_progress_without_changing_the_groups,
+    unless_equal,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from samples import points
+from samples import points, weighted_points
 from shoal import MDAV
 from shoal.errors import ShoalError
 
@@ -18,6 +24,27 @@ def test_labels_are_those_of_the_naive_twin(sample, until):
     X, k = sample
     labels = MDAV(k=k, until=until).fit(X).labels_
     assert labels.tolist() == naive.labels_of(naive.mdav(X, k, UNTIL[until]))
+
+
+@settings(max_examples=300)
+@given(weighted_points(widest=8), st.sampled_from(sorted(UNTIL)))
+def test_labels_of_weighted_records_are_those_of_the_naive_twin(sample, until):
+    X, k, weights = sample
+    model = MDAV(k=k, until=until).fit(X, sample_weight=weights)
+    assert model.labels_.tolist() == naive.labels_of(naive.mdav(X, k, UNTIL[until], unless_equal(weights)))
+    assert k <= model.sizes_.min() <= model.sizes_.max() <= 2 * k - 1
+
+
+def test_a_larger_weighted_table_too():
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(500, 5)).round(1), rng.lognormal(size=500).round(2)
+    assert MDAV(k=4).fit(X, sample_weight=weights).labels_.tolist() == naive.labels_of(
+        naive.mdav(X, 4, weights=weights.tolist())
+    )
+
+
+def test_equal_weights_are_the_same_as_none():
+    equal_weights_are_the_same_as_none(MDAV(k=4))
 
 
 @given(points(), st.sampled_from(sorted(UNTIL)))

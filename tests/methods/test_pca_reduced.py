@@ -1,13 +1,18 @@
 import numpy as np
 import pytest
-from checks import reports_progress_without_changing_the_groups
+from checks import (
+    equal_weights_are_the_same_as_none,
+    reports_progress_without_changing_the_groups,
+    unless_equal,
+    weights_change_the_groups_and_the_weighted_loss_falls,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 import naive
 from samples import points
-from shoal import IMHM, MDAV, PCAReduced, ShoalError, ShoalWarning, UnivariateOptimal, anonymize
+from shoal import IMHM, MDAV, PCAReduced, Refined, ShoalError, ShoalWarning, UnivariateOptimal, anonymize
 from shoal.methods.pca_reduced import principal_axes
 
 
@@ -26,6 +31,25 @@ def test_labels_are_those_of_the_naive_twin(sample, energy):
     X, k = sample
     model = PCAReduced(MDAV(k=k), energy=energy).fit(X)
     assert model.labels_.tolist() == naive.labels_of(naive.pca_reduced(X, k, energy))
+
+
+@settings(max_examples=100)
+@given(generic(), st.floats(0, 1), st.integers(0, 10**6))
+def test_weights_go_to_the_method_inside(sample, energy, seed):
+    X, k = sample
+    weights = np.random.default_rng(seed).integers(1, 5, len(X)).astype(float)
+    model = PCAReduced(MDAV(k=k), energy=energy).fit(X, sample_weight=weights)
+    assert model.labels_.tolist() == naive.labels_of(
+        naive.pca_reduced(X, k, energy, weights=unless_equal(weights))
+    )
+    assert model.sizes_.min() >= k
+    whole = PCAReduced(MDAV(k=k), components=X.shape[1]).fit(X, sample_weight=weights)
+    assert np.array_equal(whole.labels_, MDAV(k=k).fit(X, sample_weight=weights).labels_)
+
+
+def test_weights_change_the_groups():
+    equal_weights_are_the_same_as_none(PCAReduced(MDAV(k=4), components=2))
+    weights_change_the_groups_and_the_weighted_loss_falls(PCAReduced(Refined(k=4, rounds=0), components=3))
 
 
 @settings(max_examples=60)

@@ -38,6 +38,19 @@ def test_any_sizes_are_met(sample, seed):
     assert shares.sizes_.tolist() == sizes.tolist()
 
 
+def test_records_that_differ_in_the_last_bit_are_not_swapped_for_ever():
+    rng = np.random.default_rng(0)
+    X = (rng.integers(0, 4, 21) * 0.542071033811758 - 1.8164134641762417) * (1 + rng.integers(0, 2, 21) * 2.0**-52)
+    calls = []
+
+    def stop(done, of):
+        calls.append(done)
+        assert len(calls) < 1000
+
+    model = PCL(k=2, noise_rounds=5, n_starts=1, n_jobs=1, random_state=0).fit(X[:, None], progress=stop)
+    assert model.sizes_.min() == 2
+
+
 def never_rises(history):
     return all(after <= before * (1 + 1e-12) for before, after in pairwise(history))
 

@@ -1,12 +1,17 @@
 import numpy as np
 import pytest
-from checks import reports_progress_without_changing_the_groups
+from checks import (
+    equal_weights_are_the_same_as_none,
+    reports_progress_without_changing_the_groups,
+    unless_equal,
+    weights_change_the_groups_and_the_weighted_loss_falls,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
 from samples import points
-from shoal import MDAV, TFRP, PCAReduced, ProximalDistal, ShoalError
+from shoal import MDAV, TFRP, PCAReduced, ProximalDistal, Refined, ShoalError
 
 
 @st.composite
@@ -34,6 +39,31 @@ def test_labels_are_those_of_the_naive_twin(sample, share, energy, recursive):
     assert model.labels_.tolist() == naive.labels_of(naive.proximal_distal(X, k, size, worst, energy, recursive))
     assert model.n_distal_ == distal
     assert np.allclose(model.macrocell_distortions_, [share for _, share in naive.macrocells(X, size)])
+
+
+@settings(max_examples=80)
+@given(tables(), st.floats(0, 1), st.sampled_from([None, 0.9]), st.booleans(), st.integers(0, 10**6))
+def test_weights_go_to_the_method_inside(sample, share, energy, recursive, seed):
+    X, k, size, cells = sample
+    distal = round(share * cells)
+    weights = np.random.default_rng(seed).integers(1, 5, len(X)).astype(float)
+    options = {"pca": False} if energy is None else {"energy": energy}
+    model = ProximalDistal(MDAV(k=k), macrocell=size, distal=distal, recursive=recursive, **options)
+    labels = model.fit(X, sample_weight=weights).labels_
+
+    def worst(distortions):
+        return distal * len(distortions) // cells
+
+    twin = naive.proximal_distal(X, k, size, worst, energy, recursive, unless_equal(weights))
+    assert labels.tolist() == naive.labels_of(twin)
+    assert model.sizes_.min() >= k
+    assert np.array_equal(model.distal_, model.fit(X).distal_)  # portions do not depend on them
+
+
+def test_weights_change_the_groups():
+    equal_weights_are_the_same_as_none(ProximalDistal(MDAV(k=4), macrocell=20))
+    inside = Refined(k=4, rounds=0)
+    weights_change_the_groups_and_the_weighted_loss_falls(ProximalDistal(inside, macrocell=50, pca=False))
 
 
 @settings(max_examples=60)

@@ -6,21 +6,34 @@ import threading
 
 import numpy as np
 import pytest
-from checks import passes_scikit_learns_checks, reports_progress_without_changing_the_groups
+from checks import (
+    equal_weights_are_the_same_as_none,
+    is_the_same_for_any_number_of_jobs_under_models,
+    is_valid_wherever_it_is_interrupted_under_models,
+    keeps_the_models,
+    passes_scikit_learns_checks,
+    progress_rises_under_models,
+    reports_progress_without_changing_the_groups,
+    ruled_table,
+    weights_change_the_groups_and_the_weighted_loss_falls,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samples import points
+from promises import demanding
+from samples import points, weighted_points
 from shoal import MDAV, TFRP, Optimal, Refined, lower_bound
 from shoal.engines import in_order
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.methods import refined
 from shoal.methods.refined import Refining, noisy_groups
-from shoal.partition import sse_of
+from shoal.partition import Partition, sse_of
 from shoal.search.annealing import Annealing
 from shoal.search.deadline import Deadline, within
 from shoal.search.improvement import Improvement
+from shoal.search.promised import repaired
 from shoal.search.tuning import Tuning
+from shoal.search.weighted import alike
 
 
 def refining(X, k, seconds, rounds=None, tuning=None, progress=None):
@@ -43,6 +56,31 @@ def test_it_is_never_worse_than_its_start_and_always_valid(sample, start, rounds
     assert np.array_equal(model.labels_, Refined(k=k, start=first, rounds=rounds, n_jobs=1).fit(X).labels_)
     losses = [sse for _, sse, _ in model.history_]
     assert losses == sorted(losses, reverse=True)
+
+
+@settings(max_examples=25, deadline=None)
+@given(weighted_points(most=24), st.sampled_from(["mdav", "tfrp", "one group"]), st.integers(0, 1))
+def test_with_weights_it_is_never_worse_than_its_start_and_always_valid(sample, start, rounds):
+    X, k, weights = sample
+    first = np.zeros(len(X), int) if start == "one group" else start
+    model = Refined(k=k, start=first, rounds=rounds).fit(X, sample_weight=weights)
+    assert model.sizes_.min() >= k
+    own = None if (weights == weights[0]).all() else weights
+    begun = {
+        "mdav": MDAV(k=k).fit(X, sample_weight=weights).labels_,
+        "tfrp": TFRP(k=k).fit(X).labels_,  # it takes no weights, so the start is the plain one
+        "one group": np.zeros(len(X), int),
+    }[start]
+    assert model.sse_ <= Partition(X, begun, k, own).sse * (1 + 1e-9)
+    again = Refined(k=k, start=first, rounds=rounds, n_jobs=1).fit(X, sample_weight=weights)
+    assert np.array_equal(model.labels_, again.labels_)
+    losses = [sse for _, sse, _ in model.history_]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_weights_change_the_groups():
+    equal_weights_are_the_same_as_none(Refined(k=4, rounds=0))
+    weights_change_the_groups_and_the_weighted_loss_falls(Refined(k=4, rounds=0))
 
 
 def small_tables(count):
@@ -266,3 +304,96 @@ def test_prices_are_for_small_k_with_time_and_not_for_rounds():
     assert not refining(many, 3, 59.0).is_priced()
     assert refining(many, 3, 60.0).is_priced()
     assert Refined(k=3, rounds=1).fit(X).bounds_ == []
+
+
+# Under privacy models.
+
+
+@settings(max_examples=60, deadline=None)
+@given(demanding(most=24), st.sampled_from(["mdav", "one group"]), st.integers(0, 1))
+def test_under_models_it_is_never_worse_than_its_start_put_right_and_always_valid(case, start, rounds):
+    X, k, rules = case.X, case.demands.least_count, case.demands.rules
+    n, weights = len(X), case.weights
+    first = np.zeros(n, int) if start == "one group" else start
+    model = Refined(k=k, start=first, rounds=rounds, n_jobs=1).fit(X, sample_weight=weights, rules=rules)
+    assert model.sizes_.min() >= k
+    assert case.sample.keeps(case.models, model.labels_.tolist())
+    own = None if (weights == weights[0]).all() else weights
+    begun = np.zeros(n, int) if start == "one group" else MDAV(k=k).fit(X, sample_weight=weights).labels_
+    if start != "one group":
+        begun = repaired(X, begun, own, alike(n, k, rules))
+    assert model.sse_ <= Partition(X, begun, k, own).sse * (1 + 1e-9)
+    again = Refined(k=k, start=first, rounds=rounds, n_jobs=2).fit(X, sample_weight=weights, rules=rules)
+    assert np.array_equal(model.labels_, again.labels_)
+    losses = [sse for _, sse, _ in model.history_]
+    assert losses == sorted(losses, reverse=True)
+    plain = Refined(k=k, start=first, rounds=rounds, n_jobs=1).fit(X, sample_weight=weights)
+    assert model.unruled_sse_ == pytest.approx(plain.sse_, rel=1e-9)
+
+
+@pytest.mark.parametrize("region", [5000, 90])
+def test_under_models_the_groups_are_the_same_for_any_number_of_jobs_and_by_regions(monkeypatch, region):
+    monkeypatch.setattr(Refined, "_tuning", Tuning(region=region))
+    is_the_same_for_any_number_of_jobs_under_models(lambda jobs: Refined(k=4, rounds=1, n_jobs=jobs))
+
+
+def test_under_models_more_rounds_and_another_seed_are_another_search():
+    X, rules = ruled_table()
+    models = [Refined(k=4, rounds=rounds).fit(X, rules=rules) for rounds in (0, 1, 2)]
+    losses = [model.sse_ for model in models]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[2] < losses[0]
+    other = Refined(k=4, rounds=1, random_state=1).fit(X, rules=rules)
+    assert not np.array_equal(other.labels_, models[1].labels_)
+    assert all(model.unruled_sse_ < model.sse_ for model in models)
+
+
+def test_annealing_under_models_gains_beyond_exchanges():
+    X, rules = ruled_table()
+    model = Refined(k=4, rounds=1, n_jobs=1).fit(X, rules=rules)
+    assert {stage for _, _, stage in model.history_} == {"start", "exchanges", "annealing"}
+
+
+def test_under_models_an_interruption_leaves_the_best_so_far():
+    X, rules = ruled_table()
+    start = MDAV(k=4).fit(X).labels_
+    begun = sse_of(X, repaired(X, start, None, alike(len(X), 4, rules)))
+    tried = is_valid_wherever_it_is_interrupted_under_models(
+        lambda: Refined(k=4, start=start, rounds=1, n_jobs=1), X, rules, begun
+    )
+    assert tried >= 3
+
+
+def test_an_interruption_before_the_models_ends_the_work_too(monkeypatch):
+    X, rules = ruled_table()
+
+    def stopped(self, deadline):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Refining, "anneal", stopped)  # of the groups without models
+    with pytest.warns(ShoalWarning, match="interrupted"):
+        model = Refined(k=4, rounds=1, n_jobs=1).fit(X, rules=rules)
+    keeps_the_models(model, rules)
+    assert model.interrupted_
+
+
+def test_under_models_it_stops_in_time(monkeypatch):
+    X, rules = ruled_table(400)
+    clock = Clock(most=330)
+    monkeypatch.setattr("shoal.search.deadline.monotonic", clock)
+    model = Refined(k=4, seconds=3.0, n_jobs=1).fit(X, rules=rules)
+    keeps_the_models(model, rules)
+    assert clock.looks > 250
+    assert model.unruled_sse_ == pytest.approx(MDAV(k=4).fit(X).sse_)
+
+
+def test_progress_under_models():
+    progress_rises_under_models(lambda: Refined(k=4, rounds=1))
+
+
+def test_models_and_weights_at_once():
+    X, rules = ruled_table()
+    weights = np.random.default_rng(1).choice([1.0, 1000.0], len(X))
+    weighed, plain = (Refined(k=4, rounds=0).fit(X, sample_weight=own, rules=rules) for own in (weights, None))
+    keeps_the_models(weighed, rules)
+    assert weighed.sse_ < 0.8 * sse_of(X, plain.labels_, weights)

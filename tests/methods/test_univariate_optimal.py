@@ -1,8 +1,5 @@
-import io
 import json
 import pickle
-import shlex
-import sys
 
 import numpy as np
 import pandas as pd
@@ -13,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from samples import points
-from shoal import MDAV, ShoalError, ShoalWarning, UnivariateOptimal, cli
+from shoal import MDAV, ShoalError, ShoalWarning, UnivariateOptimal
 from shoal.catalogue import method_of
 from shoal.steps.line import optimal_groups
 from shoal.steps.projections import first_component, zscore_sum
@@ -175,21 +172,10 @@ def test_what_gives_no_k_anonymity_is_not_released(people):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
-    """Run a command line in this process; returns (status, standard output, standard error)."""
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = np.random.default_rng(0).integers(0, 100, size=(40, 2))
     (tmp_path / "t.csv").write_text("\n".join(["a,b", *(f"{a},{b}" for a, b in rows)]) + "\n")
-
-    def call(line):
-        monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(line)])
-        monkeypatch.setattr(sys, "stdin", io.StringIO())
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        out, err = capfd.readouterr()
-        return ended.value.code, out, err
-
-    return call
 
 
 COMMAND = "anonymize t.csv -k 3 --method univariate-optimal -o safe.csv --json -f"
@@ -203,7 +189,7 @@ COMMAND = "anonymize t.csv -k 3 --method univariate-optimal -o safe.csv --json -
         ("-p projection=zscore-sum -p per_attribute=false", {"projection": "zscore-sum", "per_attribute": False}),
     ],
 )
-def test_parameters_arrive_from_the_command_line(run, given, expected):
+def test_parameters_arrive_from_the_command_line(folder, run, given, expected):
     status, out, err = run(f"{COMMAND} -q a,b {given}")
     assert (status, err) == (0, "")
     assert json.loads(out)["manifest"]["method"]["parameters"] == {"k": 3} | expected
@@ -220,7 +206,7 @@ def test_parameters_arrive_from_the_command_line(run, given, expected):
         ("-q a,b -p projection=2", "there is no column 2"),
     ],
 )
-def test_the_command_line_says_what_is_wrong(run, given, message):
+def test_the_command_line_says_what_is_wrong(folder, run, given, message):
     status, out, err = run(f"{COMMAND} {given}")
     assert (status, out) == (2, "")
     assert message in err

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.report.page import number
+from shoal.attributes import Profile
+from shoal.report.page import correlated, number, shares, statistics
 
 
 class Reader(HTMLParser):
@@ -183,3 +184,87 @@ def test_the_correlations_that_are_shown_are_those_of_the_columns_named(tmp_path
     assert names == ["a", "b", "c"]
     assert np.allclose(before, table.corr())
     assert np.allclose(after, release.table[["a", "b", "c"]].corr())
+
+
+VISITS = pd.DataFrame({
+    "age": [30, 30, 31, 31, 31, 60, 60, 61, 62, 62],
+    "height": [170, 171, 169, 180, 181, 160, 161, 175, 174, 173],
+    "who": [*"aabbbccdee"],
+    "home": [1, 1, 1, 1, 1, 2, 2, 3, 3, 3],
+    "region": ["n"] * 10,
+    "w": [1, 2, 3, 4, 5, 60, 7, 8, 9, 10],
+})  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize(
+    ("said", "whom", "sizes"),
+    [
+        ({"person": "who"}, "persons", [2, 3]),
+        ({"person": "who", "household": "home"}, "households", [3]),
+        ({"identifiers": ["who", "home"]}, "records", None),
+    ],
+)
+def test_the_page_counts_what_k_counts(tmp_path, monkeypatch, said, whom, sizes):
+    drawn = []
+    monkeypatch.setattr("shoal.report.plots.group_sizes", lambda *given: drawn.append(given) or "<svg/>")
+    release = shoal.anonymize(VISITS, 2, ["age", "height"], ["w", "region"], method="mdav", **said)
+    _, _, text = page_of(release, tmp_path)
+    assert f"finds at least 2 {whom} that fit" in text
+    assert drawn[0][2] == whom
+    assert sizes is None or sorted(drawn[0][0].tolist()) == sizes
+    groups = {figure.name: figure for figure in release.figures}["groups"]
+    assert groups.label.endswith(whom) == (whom != "records")
+    assert groups.label in text
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_the_page_says_what_became_of_strata_weights_pseudonyms_and_rows(tmp_path):
+    said = {"within": "region", "sampling_weight": "w", "method": "mdav", "pseudonym_key": tmp_path / "key"}
+    release = shoal.anonymize(
+        VISITS, 2, ["age", "height"], **said, person="who", person_rows="apart", identifiers=["home"],
+        pseudonym="who", accept_linkage=True,
+    )  # fmt: skip
+    _, _, text = page_of(release, tmp_path)
+    assert "strata, weights and pseudonyms, which leave too region, w, who" in text
+    assert "rows of a person may be in several groups" in text
+    said = {"household": "home", "household_k": "persons", "sampling_weight": "w", "identifiers": ["who"]}
+    release = shoal.anonymize(VISITS, 2, ["age"], ["height", "region"], released_weight="round", **said)
+    _, _, text = page_of(release, tmp_path)
+    assert "k counts persons, in at least two households" in text
+    assert "weights that leave rounded" in text
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_statistics_are_weighted_as_the_released_values_are(tmp_path, monkeypatch):
+    seen, weights = [], VISITS["w"].to_numpy(float)
+    monkeypatch.setattr("shoal.report.plots.correlations", lambda *given: seen.append(given) or "<svg/>")
+    release = shoal.anonymize(
+        VISITS, 3, ["age", "height"], [], ["who", "home", "region"], sampling_weight="w", exact=True, method="mdav"
+    )
+    _, _, text = page_of(release, tmp_path)
+    mean = number(float(np.average(VISITS["age"], weights=weights)))
+    assert f"weighted mean {mean} {mean}" in text  # which the plain mean of these values is not
+    assert "records count by their sampling weight w" in text
+    copies = VISITS.loc[np.repeat(VISITS.index, VISITS["w"])]
+    after = release.table.loc[copies.index]
+    names, before, now = seen[0]
+    assert np.allclose(before, copies[names].corr())
+    assert np.allclose(now, after[names].corr())
+    deviations = [number(float(np.std(each["age"]))) for each in (copies, after)]
+    assert f"weighted standard deviation {' '.join(deviations)}" in text
+
+
+def test_weights_count_only_where_there_are_values():
+    values, weights = np.array([1.0, np.nan, 3.0, 9.0]), np.array([1.0, 50.0, 1.0, 2.0])
+    rows = {label: before for label, before, _ in statistics(Profile("a", values, values), weights)}
+    assert rows["weighted mean"] == "5.5"
+    assert rows["lowest"] == "1"
+    nothing = statistics(Profile("a", values, values), np.array([0.0, 1.0, 0.0, 0.0]))
+    assert nothing[0][1] == number(13 / 3)  # those that have a value have no weight, and count alike
+    assert shares(Profile("b", np.array([0.0, 1, 1]), np.array([1.0, 1, 1]), ("x", "y")), np.array([2.0, 1, 1])) == [
+        ("x", "50.00 %", "0.00 %"), ("y", "50.00 %", "100.00 %"),
+    ]  # fmt: skip
+    other = np.array([2.0, 7.0, 1.0, 4.0])
+    copies = [1.0, 3.0, 9.0, 9.0], [2.0, 1.0, 4.0, 4.0]
+    assert np.allclose(correlated([values, other], weights), np.corrcoef(copies))

@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import naive
 from shoal import MDAV, Blocked
 from shoal.partition import sse_of
 from shoal.search.scattered import gathered
@@ -38,6 +41,47 @@ def test_no_group_gets_more_than_twice_k_less_one():
     labels = np.repeat([0, 1, 2, 3, 4, 4], sizes)
     new = gathered(X, labels, 5)
     assert np.bincount(new).tolist() == [9, 8, 9, 8]
+
+
+def scattered(rng, count, k):
+    """Clusters of some groups each, and groups with records of several clusters."""
+    sizes = rng.integers(k, 2 * k, count * 3)
+    X = np.vstack([rng.normal(size=(size, 2)) + 1000.0 * (place % count) for place, size in enumerate(sizes)])
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    for group in range(len(sizes), len(sizes) + int(rng.integers(1, 3))):
+        own = rng.normal(size=(int(rng.integers(k, 2 * k)), 2))
+        X = np.vstack([X, own + 1000.0 * rng.integers(0, count, (len(own), 1))])
+        labels = np.append(labels, np.full(len(own), group))
+    return X, labels
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(2, 6), st.sampled_from(["none", "some", "zeros"]))
+def test_the_groups_are_those_of_the_naive_twin(seed, count, k, kind):
+    rng = np.random.default_rng(seed)
+    X, labels = scattered(rng, count, k)
+    drawn = {
+        "none": None,
+        "some": rng.lognormal(sigma=2.0, size=len(X)),
+        "zeros": rng.integers(0, 3, len(X)) * 1.0,
+    }
+    weights = drawn[kind]
+    new = gathered(X, labels, k, weights)
+    expected = naive.gathered(X, labels.tolist(), k, None if weights is None else weights.tolist())
+    assert [np.flatnonzero(new == group).tolist() for group in range(new.max() + 1)] == expected
+    assert sse_of(X, new, weights) <= sse_of(X, labels, weights)
+    assert np.bincount(new).min() >= k
+
+
+def test_a_group_whose_far_record_has_no_weight_is_not_scattered():
+    X = clusters([65, 60])
+    labels = MDAV(k=5).fit(X).labels_.copy()
+    far = np.flatnonzero(labels == labels[100])
+    labels[far[0]] = labels[0]  # one record of the other cluster
+    weights = np.ones(125)
+    assert gathered(X, labels, 4, weights) is not labels
+    weights[far[0]] = 0.0
+    assert gathered(X, labels, 4, weights) is labels
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -935,7 +935,14 @@ def test_one_block_releases_numbers_of_members_as_they_are_in_memory(tmp_path, s
 
 
 @pytest.mark.parametrize(
-    "said", [{"person": "who"}, {"within": "who"}, {"sampling_weight": "age"}, {"also": [(4, ["size"])]}]
+    "said",
+    [
+        {"person": "who"},
+        {"household": "who"},
+        {"within": "who"},
+        {"sampling_weight": "age"},
+        {"also": [(4, ["size"])]},
+    ],
 )
 def test_blocks_refuse_what_needs_the_whole_table(tmp_path, said):
     lines = "".join(f"p{n // 10},{n * n % 97},{n % 7}.5\n" for n in range(40))

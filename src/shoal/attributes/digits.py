@@ -5,6 +5,10 @@ group, but whoever knows the other k - 1 members computes the last one from them
 float is the largest power of ten that is not above s / sqrt(k), where s is the standard deviation inside the
 groups, pooled over the whole column. There is one number of digits for a column: digits that differed from
 group to group would tell which groups are alike.
+
+In s every record counts alike, also where sampling weights make the common values weighted means. The rule asks
+how far the members of a group are from each other, and their weights do not change that. With weights, a few heavy
+records would decide the digits of a whole column.
 """
 
 from collections.abc import Mapping

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.attributes import Wish, gaps_in
-from shoal.attributes.patterns import joined_patterns
+from shoal.attributes.patterns import Enough, joined_patterns
 from shoal.inspection.places import attributes_of
 from shoal.inspection.profiles import ColumnProfile
 from shoal.parameters import GapPolicy
@@ -103,6 +103,6 @@ class Patterns:
         blanked = 0 if not rare else None
         if rare and len(counts) <= _MOST:
             names, free = [each[0].name for each in self._attributes], np.ones(len(self._attributes), bool)
-            joined = joined_patterns(patterns, counts, free, names, k)
+            joined = joined_patterns(patterns, counts, free, names, Enough(k))
             blanked = int((counts * (joined & ~patterns).sum(axis=1)).sum())
         return GapPatterns(gaps, len(counts), rare, blanked, k)

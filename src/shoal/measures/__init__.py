@@ -1,6 +1,7 @@
 """What a release costs in information, and what it still gives away."""
 
-from shoal.measures import survey as _survey  # noqa: F401 - its measures register themselves
+from shoal.measures import promises as _promises  # noqa: F401 - its measures register themselves
+from shoal.measures import survey as _survey  # noqa: F401
 from shoal.measures.figures import (
     MEASURES,
     Figure,

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from shoal.cards import counted, span
 from shoal.errors import some
 from shoal.measures.loss import InformationLoss
+from shoal.privacy.information import Information
 
 Topic = Literal["groups", "utility", "risk"]
 Eyes = Literal["owner", "public"]
@@ -65,11 +66,14 @@ class Known:
     made_by: str
     loss: InformationLoss
     untouched: Mapping[str, Any]  # as `Untouched.as_dict` has it
-    points_loss: float = 0.0  # 100 * SSE / SST of the points
+    points_loss: float | None = 0.0  # 100 * SSE / SST of the points; None where groups are not what is released
     gaps: Mapping[str, Any] = field(default_factory=dict)  # as `GapFacts.as_dict` has them
     kinds: Mapping[str, Any] = field(default_factory=dict)  # what each quasi-identifier was taken for
     design: Mapping[str, Any] = field(default_factory=dict)  # whose the records are, as `Design.facts` has it
     weighted_loss: InformationLoss | None = None  # with sampling weights
+    unruled_loss: float | None = None  # of the points, without privacy models
+    information: Mapping[str, Information] = field(default_factory=dict)  # that groups tell about columns
+    participation: tuple[float, float] | None = None  # how probable it is, and how certain k is to be
 
 
 Measure = Callable[[Known], Iterable[Figure]]
@@ -95,12 +99,13 @@ def groups(known: Known) -> Iterable[Figure]:
     of = f"{low}" if low == high else f"{low} to {high}"
     whom, there = known.design.get("whom", "records"), known.design.get("there", known.records)
     whose = "" if whom == "records" else f" of {there} {whom}"
-    of += "" if whom == "records" else f" {whom}"
+    of += "" if whom == "records" else f" {whom if high > 1 else whom.removesuffix('s')}"
     yield Figure(
         "records", known.records, "records", counted(known.records), "records", "", "groups", "public"
     )  # said with the groups
     yield Figure(
-        "groups", known.groups, "groups", counted(known.groups), f"groups of {span(low, high)}",
+        "groups", known.groups, "groups", counted(known.groups),
+        f"groups of {span(low, high)}" + ("" if whom == "records" else f" {whom}"),
         f"{known.records} records{whose} in {known.groups} groups of {of} ({known.made_by})", "groups", "public",
         {"smallest": low, "largest": high},
     )  # fmt: skip
@@ -120,11 +125,11 @@ def information_loss(known: Known) -> Iterable[Figure]:
 @measure
 def points_loss(known: Known) -> Iterable[Figure]:
     """The same of the points that were grouped, whose groups have their mean: what certificates speak of."""
-    percent = known.points_loss
-    yield Figure(
-        "points_loss", percent, "%", "", "loss of the points, 100 · SSE / SST, which certificates bound", "",
-        "utility", "public",
-    )  # fmt: skip
+    if known.points_loss is not None:
+        yield Figure(
+            "points_loss", known.points_loss, "%", "",
+            "loss of the points, 100 · SSE / SST, which certificates bound", "", "utility", "public",
+        )  # fmt: skip
 
 
 @measure
@@ -178,7 +183,7 @@ def untouched(known: Known) -> Iterable[Figure]:
 
 def verified(k: int, asked: int, where: str, whom: str = "records", by: str = "") -> Figure:
     """The k that was counted on what leaves; `where` says on what, `whom` what it counts, and `by` how it knew."""
-    counted = "" if whom == "records" else f" {whom}"
+    counted = "" if whom == "records" else f" {whom if k != 1 else whom.removesuffix('s')}"
     by = f", counted {by}" if by else ""
     return Figure(
         "verified_k", k, whom, f"k = {k}{counted}", f"verified on {where}; asked for {asked}",

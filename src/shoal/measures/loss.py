@@ -42,11 +42,8 @@ def information_loss(
 ) -> InformationLoss:
     """The loss of the values as released, rounding included.
 
-    `weights` are whole numbers, one for each record, that say how often it counts. Where all are 0, each record
-    counts once.
+    `weights` are whole numbers, one for each record, that say how often it counts; some are above 0.
     """
-    if weights is not None and not (weights > 0).any():
-        weights = None
     return InformationLoss(
         tuple(
             AttributeLoss(

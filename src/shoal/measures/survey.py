@@ -43,26 +43,28 @@ def larger_k(known: Known) -> Iterable[Figure]:
     whom = known.design.get("whom", "records")
     for found in known.design.get("also", ()):
         columns = ", ".join(found["columns"])
+        where = columns + (f" within {', '.join(found['strata'])}" if found["strata"] else "")
         extra = known.loss.percent - found["information_loss_before"]
         asked, before, now = found["k"], found["before"], found["found"]
         if before >= asked:
-            said = f"k = {before} {whom} on {columns} (asked for {asked}): it held already"
+            said = f"k = {before} {whom} on {where} (asked for {asked}): it held already"
         else:
             said = (
-                f"k = {now} {whom} on {columns} (asked for {asked}; it was {before}): near groups got one common "
+                f"k = {now} {whom} on {where} (asked for {asked}; it was {before}): near groups got one common "
                 f"value there; every larger k together took {extra:.2f} points more loss"
             )
         yield Figure(
-            f"k_on_{columns}", now, whom, f"k = {now}", f"on {columns} alone", said, "groups", "public",
+            f"k_on_{columns}", now, whom, f"k = {now}", f"on {where} alone", said, "groups", "public",
             details=found | {"extra_information_loss": extra},
         )  # fmt: skip
 
 
 def linkage(k: int, asked: int, whom: str, column: str) -> Figure:
     """How many persons have the same rows, where a pseudonym links them."""
+    have = f"1 {whom.removesuffix('s')} has" if k == 1 else f"{k} {whom} have"
     risk = "" if k >= asked else "; whoever knows all rows of a person may find them"
     return Figure(
         "linked_k", k, whom, f"k = {k}", f"{whom} with the same rows, linked by {column}",
-        f"rows linked by {column!r}: at least {k} {whom} have the same rows (asked for {asked}){risk}", "risk",
+        f"rows linked by {column!r}: at least {have} the same rows (asked for {asked}){risk}", "risk",
         details={"column": column, "asked": asked},
     )  # fmt: skip

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from shoal.attributes import finite_numbers
 from shoal.errors import some
 from shoal.measures.relations import LEAST_SHARE, MOST_COLUMNS, Relation, in_records, relations
-from shoal.privacy.persons import persons_in
+from shoal.privacy.persons import persons_below, persons_in
 
 Hashes = NDArray[np.uint64]
 Int = NDArray[np.int64]
@@ -94,8 +94,15 @@ class PersonTally(MemoryTally):
 
     def sizes(self) -> Iterator[Int]:
         """How many different persons have each."""
-        codes = np.unique(np.concatenate(self._parts), return_inverse=True)[1]
-        yield persons_in(codes, self._persons).sizes
+        yield persons_in(self._codes, self._persons).sizes
+
+    def below(self, k: int) -> int:
+        """How many different persons have something that fewer than k have."""
+        return persons_below(self._codes, self._persons, k)
+
+    @cached_property
+    def _codes(self) -> Int:
+        return np.asarray(np.unique(np.concatenate(self._parts), return_inverse=True)[1], np.int64)
 
 
 @dataclass(frozen=True)
@@ -282,6 +289,8 @@ def counted(counter: Tally, columns: Sequence[str], k: int) -> GivenAway:
         unique += int((sizes == 1).sum())
         groups_below += len(small)
         records_below += int(small.sum())
+    if isinstance(counter, PersonTally):  # one who is in several small groups counts once
+        records_below = counter.below(k)
     return GivenAway(tuple(columns), k, records, groups, unique, groups_below, records_below)
 
 

@@ -7,7 +7,8 @@ Guarantee: that of the method chosen; every group has at least k records.
 Cost: within a small factor of `seconds`, where given, on a machine of two cores.
 """
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,21 @@ from numpy.typing import NDArray
 from shoal.engines import jobs
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.blocked import LARGEST_BLOCK, Blocked
+from shoal.methods.k_anonymity_first import KAnonymityFirst
 from shoal.methods.mdav import MDAV
 from shoal.methods.optimal import Optimal
+from shoal.methods.p_sensitive import PSensitive
 from shoal.methods.pcl import PCL
 from shoal.methods.refined import Refined
+from shoal.methods.t_closeness_first import TClosenessFirst
 from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
+from shoal.partition import sse_of
+from shoal.search.promised import repaired
+from shoal.search.weighted import alike, exchanged
+
+if TYPE_CHECKING:
+    from shoal.privacy.rules import Rules
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -39,6 +49,9 @@ _ANNEALING = 1e-3  # seconds for a record in the first round of annealing; the n
 _FEW = 20  # coordinates that do not show in that time
 _MOST_ROUNDS = 4  # of annealing
 _SWEEPS = 3  # rounds of exchanges where no time is given
+_BROKEN = 0.2  # of the groups that break t-closeness: from there on groups are formed anew,
+_AFFORDED = 1e11  # if that takes no more distances between coordinates than these
+_TRIED = 2  # rounds of exchanges after which starts under privacy models are compared
 _MOST_SWEEPS = 12  # beyond which a round gains next to nothing
 _GROUPING = 0.25e-6  # seconds for a record and an attribute in MDAV on a block
 _SWEEPING = 0.5e-6  # and in a round of exchanges
@@ -83,6 +96,7 @@ class Auto(Microaggregator):
     cost = "near-linear time, O(n) memory"
     reference = "measured in docs/scale.md"
     weighted = True
+    ruled = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "k": Whole(1),
@@ -118,6 +132,39 @@ class Auto(Microaggregator):
         m = int(np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
         self.chosen_, self.reason_ = choose_weighted(len(X), m, self.k, self.seconds, jobs(self.n_jobs))
         return self._by_chosen(X, weights, progress)
+
+    def _group_ruled(self, X: Float, weights: Float | None, rules: "Rules", progress: Progress | None) -> Int:
+        n, m = len(X), int(np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
+        half = None if self.seconds is None else self.seconds / 2  # the rest is for what comes without models
+        if not (rounds := annealing_for(n, m, half) if self.k <= _LARGE else 0):
+            sweeps = sweeps_for(n, m, half)
+            blocked = Blocked(
+                MDAV(k=self.k), max_size=max(LARGEST_BLOCK, 2 * self.k), sweeps=sweeps, n_jobs=jobs(self.n_jobs)
+            )
+            far = stratified(X, m, self.k, rules)
+            labels = blocked._group_ruled(X, weights, rules, progress, far)
+            self.unruled_labels_ = blocked.unruled_labels_
+            self.reason_ = (
+                f"privacy models: MDAV in {cut(n, self.k, LARGEST_BLOCK)}, {times(sweeps, 'round')} of exchanges, "
+                f"broken groups put right, then as many rounds that break no model{allowed(self.seconds)}"
+            )
+            self.chosen_, self.interrupted_ = blocked, blocked.interrupted_
+            return labels
+        plain = Auto(self.k, half, self.n_jobs, self.random_state)
+        free = plain._group_either(X, weights, None)
+        self.unruled_labels_ = free
+        if plain.interrupted_:
+            self.chosen_, self.interrupted_, self.reason_ = plain.chosen_, True, "interrupted, and put right"
+            return repaired(X, free, weights, alike(n, self.k, rules))
+        name, labels = best_start(X, self.k, weights, rules, free)
+        refined = Refined(k=self.k, rounds=rounds, n_jobs=self.n_jobs, random_state=self.random_state)
+        labels = refined._improved(X, labels, weights, alike(n, self.k, rules), progress)
+        self.chosen_, self.interrupted_ = refined, refined.interrupted_
+        self.reason_ = (
+            f"privacy models: {name}, broken groups put right, then exchanges and {times(rounds, 'round')} of "
+            f"annealing that break no model{allowed(self.seconds)}"
+        )
+        return labels
 
     def _by_chosen(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
         """The groups of the method that was chosen."""
@@ -174,13 +221,62 @@ def choose_weighted(n: int, m: int, k: int, seconds: float | None = None, n_jobs
     if n < 2 * k or m == 0:
         return Choice(MDAV(k=k), "there is only one way to group them" if n < 2 * k else "all records are equal")
     if k > _LARGE:
-        return Choice(MDAV(k=k), f"records have weights, and groups more than {_LARGE} records: MDAV with weights")
+        return Choice(
+            MDAV(k=k), f"records count differently, and groups have more than {_LARGE}: MDAV with weights"
+        )
     sweeps = _MOST_SWEEPS if n <= _REFINED and seconds is None else sweeps_for(n, m, seconds)
     return Choice(
         Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=sweeps, n_jobs=n_jobs),
-        f"records have weights: MDAV with weights in {cut(n, k, LARGEST_BLOCK)}, then up to "
+        f"records count differently, by weights or rows: weighted MDAV in {cut(n, k, LARGEST_BLOCK)}, then up to "
         f"{times(sweeps, 'round')} of weighted exchanges between neighbouring groups{allowed(seconds)}",
     )
+
+
+def stratified(X: Float, m: int, k: int, rules: "Rules") -> Callable[[Int], Int]:
+    """What becomes of the groups of a large table before they are put right.
+
+    If t-closeness breaks a part of them, exchanges with near groups do not mend that: values are alike there. Then
+    groups are formed anew with a record of each stratum of the column that breaks most.
+    """
+
+    def chosen(labels: Int) -> Int:
+        broken = (rules.judge(labels)[1] > 0).sum(axis=1)
+        close = [place for place, model in enumerate(rules.models) if model.name == "t-closeness"]
+        worst = max(close, key=lambda place: broken[place], default=-1)
+        if worst < 0 or broken[worst] < _BROKEN * (labels.max() + 1) or len(X) ** 2 / k * m > _AFFORDED:
+            return labels
+        return TClosenessFirst(k=k)._group_ruled(X, None, rules.first(worst), None)
+
+    return chosen
+
+
+def best_start(X: Float, k: int, weights: Float | None, rules: "Rules", free: Int) -> tuple[str, Int]:
+    """The groups that lose least after a few exchanges under the models, and how they were made.
+
+    `free` are the best groups without the models; others are those of methods that may suit these.
+    """
+    demands, own = alike(len(X), k, rules), np.ones(len(X)) if weights is None else weights
+    made = [
+        (type(method).__name__, method._group_ruled(X, weights, rules, None)) for method in starts_for(k, rules)
+    ]
+    if not made or 2 * len(rules.broken(free)) <= free.max() + 1:  # else hardly one of its groups would stay
+        made.append(("the groups without models", free))
+    found = []
+    for name, labels in made:
+        tried = exchanged(X, repaired(X, labels, weights, demands), own, demands, _TRIED)
+        found.append((sse_of(X, tried, weights), name, tried))
+    _, name, labels = min(found, key=lambda each: each[0])
+    return name, labels
+
+
+def starts_for(k: int, rules: "Rules") -> list[Microaggregator]:
+    """The methods that may suit these models."""
+    found: list[Microaggregator] = []
+    if any(model.name == "t-closeness" for model in rules.models):
+        found += [TClosenessFirst(k=k), KAnonymityFirst(k=k)]
+    if any(model.numbers().kind == "distinct" for model in rules.models):
+        found += [PSensitive(k=k)]
+    return found
 
 
 def large_groups(n: int, k: int, seconds: float | None, n_jobs: int, seed: int | None) -> Choice:

@@ -15,7 +15,7 @@ distortion-optimized quantizers, Data & Knowledge Engineering 70 (2011) 892-921,
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,16 +28,22 @@ from shoal.methods.imhm import blocks_of
 from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, OneOf, Rule, Whole
-from shoal.search.exchanges import halved
+from shoal.search.exchanges import Exchanges, halved
+from shoal.search.promised import repaired
 from shoal.search.scattered import gathered
-from shoal.search.weighted import exchanges_for
+from shoal.search.weighted import alike, exchanges_for
 from shoal.steps.projections import first_component, zscore_sum
 from shoal.wrapper import MethodRule, Wrapper, part_of
+
+if TYPE_CHECKING:
+    from shoal.privacy.rules import Rules
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 By = Literal["kd", "mdav", "pcl", "pca", "zscore"]
+
+_FEW = 0.3  # of the groups are broken by privacy models: then one round of exchanges under these is enough
 
 LARGEST_BLOCK = 20_000
 """Records that a block may have where neither `blocks` nor `max_size` is given."""
@@ -72,7 +78,8 @@ class Blocked(Wrapper):
     Notes
     -----
     Where records have weights, the method inside must take them, and the exchanges lower the weighted SSE. Blocks
-    do not depend on the weights. Groups may then have 2k records or more.
+    do not depend on the weights. Groups may then have 2k records or more, and under privacy models too: there the
+    groups of the blocks are put right, and no exchange breaks a model.
     """
 
     name = "blocked"
@@ -81,6 +88,7 @@ class Blocked(Wrapper):
     cost = "that of the method on 20000 records, n / 20000 times, O(n) memory"
     reference = "Mortazavi et al. 2013; Rebollo-Monedero et al. 2011"
     weighted = True
+    ruled = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "method": MethodRule(),
@@ -121,23 +129,48 @@ class Blocked(Wrapper):
     def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
         return self._in_blocks(X, weights, progress)
 
-    def _in_blocks(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
-        """Blocks, the method on each, then exchanges."""
+    def _group_ruled(
+        self,
+        X: Float,
+        weights: Float | None,
+        rules: "Rules",
+        progress: Progress | None,
+        before: Callable[[Int], Int] = lambda labels: labels,
+    ) -> Int:
+        """As the base has it; `before` is what is done to the groups before they are put right."""
+        labels = self._in_blocks(X, weights, progress, 3)
+        self.unruled_labels_ = labels
+        demands = alike(len(X), self.k, rules)
+        few = len(rules.broken(labels)) < _FEW * (labels.max() + 1)
+        labels = repaired(X, before(labels), weights, demands)
+        exchanges, last = exchanges_for(self.k, self.n_jobs, weights, demands), staged(progress, 2, 3)
+        rounds = min(1, self.sweeps) if few else self.sweeps
+        return self._exchanged(X, labels, exchanges, last if self.sweeps else progress, rounds)
+
+    def _in_blocks(self, X: Float, weights: Float | None, progress: Progress | None, stages: int = 2) -> Int:
+        """Blocks, the method on each, then exchanges: two stages of so many."""
         self.interrupted_ = False
         blocks = blocks_by(self.by, X, self.k, self._number(len(X)), self.n_jobs)
         self.blocks_ = np.empty(len(X), np.int64)
         for number, block in enumerate(blocks):
             self.blocks_[block] = number
-        stages = 2 if self.sweeps else 1
+        stages = stages if self.sweeps else 1
         labels = self._by_block(X, weights, blocks, staged(progress, 0, stages))
         if self.sweeps and len(blocks) > 1:
             labels = gathered(X, labels, self.k, weights)
-        exchanges = exchanges_for(self.k, self.n_jobs, weights)
+        second = staged(progress, 1, stages) if self.sweeps else progress
+        return self._exchanged(X, labels, exchanges_for(self.k, self.n_jobs, weights), second, self.sweeps)
+
+    def _exchanged(
+        self, X: Float, labels: Int, exchanges: Exchanges, progress: Progress | None, rounds: int
+    ) -> Int:
+        """The groups after rounds of exchanges, or as far as these came before an interruption."""
         self.history_: list[float] = []
         try:
-            for better, error in exchanges.rounds(X, labels, self.sweeps, staged(progress, 1, stages)):
-                labels = better
-                self.history_.append(error)
+            if not self.interrupted_:
+                for better, error in exchanges.rounds(X, labels, rounds, progress):
+                    labels = better
+                    self.history_.append(error)
             if progress is not None:
                 progress(len(X), len(X))
         except KeyboardInterrupt:

@@ -55,6 +55,7 @@ Int = NDArray[np.int64]
 _SWAPPED = 200  # records in a cell beyond which swaps gain next to nothing and cost most
 _VERY_FEW = 500  # records up to which there are more rounds with noise
 _FEW = 5_000  # records up to which several starts and noise are the default
+_ROUNDING = 1e-12  # share of the distortion below which a gain may be rounding
 
 
 @dataclass(frozen=True)
@@ -386,10 +387,15 @@ class PCL(Microaggregator):
                 yield latest
             latest = replace(latest, history=[])
         rounds = self.rounds if solver is exact else 1  # the last records put right
+        best = np.inf
         while True:
             begun = latest
             for latest in plain(cells=begun, solver=exact, rounds=rounds):
                 yield latest
+            # Swaps of records that differ in the last bit gain something, which the next round may take back.
+            if not latest.history[-1] < best * (1 - _ROUNDING):
+                return
+            best = latest.history[-1]
             if noise != "jitter" or sizes.max() > _SWAPPED or not swap(X, latest.labels):
                 return
             latest = replace(latest, centres=means_of(X, latest.labels))

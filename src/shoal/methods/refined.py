@@ -17,7 +17,7 @@ conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
 from math import inf
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,25 @@ from shoal.search.axes import on_fewer_axes
 from shoal.search.deadline import Deadline, within
 from shoal.search.exchanges import Exchanges
 from shoal.search.improvement import Improvement
+from shoal.search.promised import Cooling, repaired
 from shoal.search.recombine import Pool, Recombination, best_of
 from shoal.search.tuning import Tuning
-from shoal.search.weighted import exchanges_for
+from shoal.search.weighted import Demands, alike, exchanges_for
 from shoal.steps.splitting import split
 from shoal.steps.start import Start, StartRule, groups_of
+
+if TYPE_CHECKING:
+    from shoal.privacy.rules import Rules
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
-_MOST_WEIGHTED = 20  # rounds of exchanges with weights, beyond which a round gains next to nothing
+_MOST_DEMANDING = 20  # rounds of exchanges under demands, beyond which a round gains next to nothing
+_CHANGES = (
+    400  # random changes for each record in the first round of annealing under demands; then four times that
+)
+_HEATS = (5.0, 0.5)  # at which searches begin, in turns: parts of the mean error of a record
+_SECONDS = 4e-6  # that one of them takes, about
 
 
 class Refined(Microaggregator):
@@ -79,9 +88,10 @@ class Refined(Microaggregator):
     the order of their first records.
 
     Where records have weights, the start takes them too if its method does, and is the plain one otherwise. Then
-    exchanges lower the weighted SSE until nothing improves, for 20 rounds at most or until `seconds` are over.
-    Annealing, recombination and prices are not weighted and left out, so `rounds` has no effect. Groups may then
-    have 2k records or more.
+    exchanges lower the weighted SSE until nothing improves, for 20 rounds at most or until `seconds` are over, and
+    rounds of annealing by random moves, swaps and divisions follow. The same is done under privacy models, from
+    the start with its broken groups put right; no change is made that breaks a model. Recombination and prices
+    are left out there. Groups may then have 2k records or more.
     """
 
     name = "refined"
@@ -90,6 +100,7 @@ class Refined(Microaggregator):
     cost = "near-linear rounds of exchanges, then as long as asked for"
     reference = "Schrimpf et al. 2000; Taillard and Voss 2002"
     weighted = True
+    ruled = True
 
     _parameters: ClassVar[dict[str, Rule]] = {
         "k": Whole(1),
@@ -123,15 +134,32 @@ class Refined(Microaggregator):
         return True
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        return self._improved(X, None, progress)
+        return self._improved(X, self._start(X, None), None, None, progress)
 
     def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
-        return self._improved(X, weights, progress)
+        return self._improved(X, self._start(X, weights), weights, alike(len(X), self.k), progress)
 
-    def _improved(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
-        """The start, then all that makes it better."""
+    def _group_ruled(self, X: Float, weights: Float | None, rules: "Rules", progress: Progress | None) -> Int:
+        demands = alike(len(X), self.k, rules)
+        given = self._start(X, weights)
+        # What is best without the models is mostly near to what is best under them.
+        free = given if self.seconds is not None else self._group_either(X, weights, None)
+        self.unruled_labels_ = free
+        starts = [repaired(X, labels, weights, demands) for labels in (given, free)]
+        labels = min(starts, key=lambda each: sse_of(X, each, weights))
+        if self.seconds is None and self.interrupted_:
+            return renumbered(labels)
+        return self._improved(X, labels, weights, demands, progress)
+
+    def _start(self, X: Float, weights: Float | None) -> Int:
+        """The partition to improve, with groups of 2k records or more split."""
+        return split(X, groups_of(self.start, X, self.k, None, weights), self.k, None)
+
+    def _improved(
+        self, X: Float, labels: Int, weights: Float | None, demands: Demands | None, progress: Progress | None
+    ) -> Int:
+        """All that makes groups better; demands are those beside k, or where records have weights."""
         beyond = max(0, int(np.frexp(np.abs(X).max())[1]) - 464)  # 2^464 is about 1e140
-        labels = split(X, groups_of(self.start, X, self.k, None, weights), self.k, None)
         rounds = self.rounds
         if rounds is None and self.seconds is None:
             rounds = 1 if len(X) <= self._tuning.annealed else 0
@@ -140,11 +168,13 @@ class Refined(Microaggregator):
         improvement = Improvement(points, labels, seconds, progress, rounds is not None, weights=weights)
         self.interrupted_ = False
         try:
-            refining = Refining(improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning)
-            if weights is None:
+            refining = Refining(
+                improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning, demands
+            )
+            if demands is None:
                 refining.run()
             else:
-                refining.run_weighted()
+                refining.run_demanding(demands)
         except KeyboardInterrupt:
             self.interrupted_ = True
             warn("interrupted: these are the best groups found so far")
@@ -160,10 +190,18 @@ class Refining:
     """The steps of `Refined`, each of which offers what it finds."""
 
     def __init__(
-        self, improvement: Improvement, k: int, rounds: int | None, n_jobs: int, seed: int | None, tuning: Tuning
+        self,
+        improvement: Improvement,
+        k: int,
+        rounds: int | None,
+        n_jobs: int,
+        seed: int | None,
+        tuning: Tuning,
+        demands: Demands | None = None,
     ) -> None:
         self.improvement, self.X, self.k = improvement, improvement.X, k
         self.rounds, self.n_jobs, self.seed, self.tuning = rounds, n_jobs, seed, tuning
+        self.demands = demands
         self.hot = tuning.hot
         self.recombination = Recombination(self.X, tuning.recent)
 
@@ -179,14 +217,45 @@ class Refining:
             self.price()
         self.anneal(best.deadline)
 
-    def run_weighted(self) -> None:
-        """All steps that can be weighted: the exchanges."""
-        if len(self.X) >= 2 * self.k and self.improvement.sse > 0.0:
-            self.exchange(_MOST_WEIGHTED, 1.0)
+    def run_demanding(self, demands: Demands) -> None:
+        """The steps that know of weights and of other demands: exchanges, then annealing by random changes."""
+        best = self.improvement
+        if not (len(self.X) >= 2 * self.k and best.sse > 0.0):
+            return
+        self.exchange(_MOST_DEMANDING, 0.3 if self.rounds != 0 else 1.0)
+        number = 0
+        while number != self.rounds and not best.deadline.over():
+            self.cool(number, demands)
+            number += 1
+
+    def cool(self, number: int, demands: Demands) -> None:
+        """All regions annealed once under demands, each round four times as long as the one before."""
+        best, tuning = self.improvement, self.tuning
+        weights = np.ones(len(self.X)) if best.weights is None else best.weights
+        regions = Exchanges(self.k, region=tuning.region).regions(self.X, best.labels, number)
+        searches = tuning.searches if len(regions) == 1 else 1
+        steps = _CHANGES * tuning.growth ** min(number, tuning.growing)
+        left, seconds = best.deadline.left(), inf
+        if self.rounds is None:
+            turns = -(-len(regions) * searches // self.n_jobs)
+            wanted = steps * _SECONDS * len(self.X) / len(regions)
+            seconds = min(wanted, left / turns) if left > tuning.growth * wanted * turns else left / turns
+        tasks = []
+        for place in range(len(regions) * searches):
+            r, s = divmod(place, searches)
+            seed = int(np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0])
+            # Great heat finds other ways for large groups, little heat keeps what a good start has.
+            tasks.append((regions[r], seed, _HEATS[(number + s) % 2]))
+        work = Cooling(self.X, best.labels, weights, demands, steps, seconds, best.deadline)
+        total = self.rounds if self.rounds is not None else number + 1
+        for place, own in enumerate(in_order(work, tasks, self.n_jobs, lambda _: best.report())):
+            best.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
+            best.offer(with_region(best.labels, tasks[place][0], own), "annealing")
 
     def exchange(self, sweeps: int, part: float) -> None:
         """Rounds of exchanges, while they bring something; they are this part of the work."""
-        best, steps = self.improvement, exchanges_for(self.k, self.n_jobs, self.improvement.weights)
+        best = self.improvement
+        steps = exchanges_for(self.k, self.n_jobs, best.weights, self.demands)
         for number in range(sweeps):
 
             def report(done: int, total: int, begun: int = number) -> None:

@@ -17,7 +17,7 @@ R. Wilber, Geometric applications of a matrix-searching algorithm, Algorithmica 
 import warnings
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,9 @@ from shoal.parameters import Flag, Rule, Whole
 from shoal.partition import Partition
 from shoal.steps.line import optimal_groups
 from shoal.steps.projections import first_component, zscore_sum
+
+if TYPE_CHECKING:
+    from shoal.privacy.rules import Rules
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -106,6 +109,7 @@ class UnivariateOptimal(Microaggregator):
         y: object = None,
         *,
         sample_weight: ArrayLike | None = None,
+        rules: "Rules | None" = None,
         progress: Progress | None = None,
     ) -> Self:
         """Group the records of X, or with `per_attribute` the values of each column.
@@ -118,17 +122,21 @@ class UnivariateOptimal(Microaggregator):
             Here for scikit-learn's pipelines.
         sample_weight : array of shape (n,), optional
             Equal weights only: the method takes no others.
+        rules : not taken
+            The method knows of no privacy models.
         progress : callable, optional
             Called now and then with (records grouped so far, records in all).
         """
         if self.per_attribute is not True:
-            super().fit(X, sample_weight=sample_weight, progress=progress)
+            super().fit(X, sample_weight=sample_weight, rules=rules, progress=progress)
             self._forget("attribute_partitions_", "_known_values")
             return self
         if self.projection is not None:
             raise ShoalError(
                 f"projection={self.projection!r} and per_attribute=True contradict each other; give one of them"
             )
+        if rules is not None:
+            raise ShoalError("per_attribute=True gives no groups of records, so it can keep no privacy model")
         points = self._checked(X)
         self._checked_weights(sample_weight, points)
         if points.shape[1] > 1:

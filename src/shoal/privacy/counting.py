@@ -42,7 +42,10 @@ def count(
 
 
 class Buckets(ExitStack):
-    """Hashes of about so many records on the disk, of one or two numbers each, counted some at a time."""
+    """Hashes of about so many records on the disk, of one or two numbers each, counted some at a time.
+
+    Other numbers of a record may stand behind its hash; the first number tells the bucket.
+    """
 
     def __init__(self, folder: Path, records: int, name: str = "bucket", width: int = 2) -> None:
         super().__init__()
@@ -62,15 +65,19 @@ class Buckets(ExitStack):
 
     def sizes(self) -> Iterator[NDArray[np.int64]]:
         """How often each hash occurs, one bucket after the other; they are removed."""
+        return map(sizes_of, self.parts())
+
+    def parts(self) -> Iterator[Hashes]:
+        """What was taken, one bucket after the other; they are removed."""
         self.close()
         for path in self._paths:
-            yield sizes_of(path, self._width)
+            hashes = np.fromfile(path, np.uint64).reshape(-1, self._width)
+            path.unlink()
+            yield hashes
 
 
-def sizes_of(path: Path, width: int) -> NDArray[np.int64]:
-    """How often each hash of a bucket occurs; the bucket is removed."""
-    hashes = np.fromfile(path, np.uint64).reshape(-1, width)
-    path.unlink()
+def sizes_of(hashes: Hashes) -> NDArray[np.int64]:
+    """How often each of some hashes occurs."""
     ranked = hashes[np.lexsort(hashes.T[::-1])]
     new = np.ones(len(ranked), bool)
     new[1:] = (ranked[1:] != ranked[:-1]).any(axis=1)
@@ -79,13 +86,23 @@ def sizes_of(path: Path, width: int) -> NDArray[np.int64]:
 
 def hashes_of(table: pa.Table) -> Hashes:
     """Two 64-bit numbers for each record, those of a group side by side."""
+    groups, hashes = hashed_groups(table)
+    return np.repeat(hashes, np.bincount(groups), axis=0)
+
+
+def hashes_by_record(table: pa.Table) -> Hashes:
+    """The same in the order of the records."""
+    groups, hashes = hashed_groups(table)
+    return hashes[groups]
+
+
+def hashed_groups(table: pa.Table) -> tuple[NDArray[np.int64], Hashes]:
+    """The group of each record, and the hash of each group."""
     columns = [distinct(name, table[name]) for name in table.column_names]
-    _, first, sizes = np.unique(
-        grouped([column.codes for column in columns]), return_index=True, return_counts=True
-    )
+    groups = grouped([column.codes for column in columns])
+    first = np.unique(groups, return_index=True)[1]
     rows = np.hstack([bytes_of(column.values)[column.codes[first]] for column in columns])
-    hashes = np.frombuffer(b"".join(map(digest, rows)), np.uint64).reshape(-1, 2)
-    return np.repeat(hashes, sizes, axis=0)
+    return groups, np.frombuffer(b"".join(map(digest, rows)), np.uint64).reshape(-1, 2)
 
 
 def bytes_of(values: pa.Array) -> NDArray[np.uint8]:

@@ -5,17 +5,78 @@ that is released, the whole sequence of rows is what somebody may recognise: at 
 rows, each as often.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.privacy.k_anonymity import Anonymity
+from shoal.errors import ShoalError
+from shoal.files.arrays import plain
+from shoal.files.spelling import MISSING
+from shoal.privacy.k_anonymity import Anonymity, distinct
 
 Int = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+class Read(NamedTuple):
+    """A column that says whose each row is, or to which part of a table it belongs."""
+
+    values: pa.ChunkedArray  # categories decoded, texts without the spaces around them
+    codes: Int  # the number of each row's value
+    missing: Mask
+
+
+def read_ids(name: str, column: pa.ChunkedArray) -> Read:
+    """Tell the values of a column apart: " 17" and "17" are one, because to take them for two counts too many."""
+    values = plain(column)
+    missing = np.asarray(pc.is_null(values, nan_is_null=pa.types.is_floating(values.type)).to_numpy(), bool)
+    if pa.types.is_floating(values.type):  # 0.0 and -0.0 are one
+        values = pc.add(values.cast(pa.float64()), 0.0)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = pc.utf8_trim_whitespace(values)
+        named = pc.is_in(pc.utf8_lower(values), value_set=pa.array(MISSING, values.type))
+        missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
+    return Read(values, distinct(name, values).codes, missing)
+
+
+def persons_of(name: str, column: pa.ChunkedArray) -> Int:
+    """The number of each row's person in a file, which a column of it tells; every row must have one."""
+    refuse_nested(name, column.type, "says whose row it is", "each person")
+    found = read_ids(name, column)
+    if lacking := int(found.missing.sum()):
+        raise no_identifier(name, "1 row" if lacking == 1 else f"{lacking} rows", "each person")
+    return found.codes
+
+
+def refuse_nested(name: str, kind: pa.DataType, what: str, who: str) -> None:
+    """Lists and structures are compared by nobody."""
+    if pa.types.is_nested(kind):
+        raise ShoalError(
+            f"column {name!r} {what}, and holds values of several parts ({kind}), which cannot be compared; give "
+            f"{who} one number or one text there"
+        )
+
+
+def no_identifier(name: str, rows: str, who: str) -> ShoalError:
+    """Some rows are nobody's."""
+    return ShoalError(
+        f"column {name!r} says whose row it is, and has no value in {rows}; "
+        f"give {who} an identifier in every row, or take those rows out"
+    )
 
 
 def sizes_of(groups: Int, persons: Int | None) -> Int:
     """How many different persons each group has; how many records, where it is not said whose they are."""
     return np.bincount(groups) if persons is None else persons_in(groups, persons).sizes
+
+
+def persons_below(groups: Int, persons: Int, k: int) -> int:
+    """How many different persons are in groups of fewer than k of them; one who is in several counts once."""
+    small = persons_in(groups, persons).sizes < k
+    return len(np.unique(persons[small[groups]]))
 
 
 def persons_in(groups: Int, persons: Int) -> Anonymity:

@@ -46,8 +46,8 @@ def svg(figure: Figure) -> str:
     return whole[whole.index("<svg") :]
 
 
-def group_sizes(sizes: NDArray[np.int64], k: int) -> str:
-    """How many groups have how many records."""
+def group_sizes(sizes: NDArray[np.int64], k: int, whom: str = "records") -> str:
+    """How many groups have how many records, or of whom k counts."""
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(6.4, 2.4))
         axes = figure.subplots()
@@ -60,7 +60,7 @@ def group_sizes(sizes: NDArray[np.int64], k: int) -> str:
                 axes.bar_label(bars, fontsize=8, color=INK, padding=2)
         else:
             axes.hist(sizes, bins=_MOST_BARS, color=AFTER)
-        axes.set_xlabel(f"records in a group (k = {k})")
+        axes.set_xlabel(f"{whom} in a group (k = {k})")
         axes.set_ylabel("groups")
         return svg(figure)
 

@@ -1,36 +1,29 @@
 """Rounds of exchanges between groups of weighted records, as in `exchanges.py`, for other demands on groups too.
 
-A demand is a least total of counts and a least number of records. Where only weights differ, every record counts
-1; where households are counted in persons, each counts its persons.
+A demand is a least total of counts, a least number of records, and privacy models. Where only weights differ,
+every record counts 1; where households are counted in persons, each counts its persons.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalError, some
-from shoal.parameters import Progress
 from shoal.partition import below_one, checked_labels, checked_weights, sse_of
+from shoal.privacy.rules import Rules
 from shoal.search.exchanges import NEIGHBOURS, Exchanges, Region, side_by_side
+
+if TYPE_CHECKING:
+    from shoal.kernels.promises.rules import Rules as Compiled
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 
-def exchanged(
-    X: Float,
-    labels: Int,
-    weights: Float,
-    counts: Int,
-    least_count: int,
-    least_records: int,
-    rounds: int,
-    progress: Progress | None = None,
-    *,
-    n_jobs: int = 1,
-) -> Int:
+def exchanged(X: Float, labels: Int, weights: Float, demands: "Demands", rounds: int) -> Int:
     """The labels after rounds of exchanges, which never raise the weighted SSE.
 
     Parameters
@@ -38,21 +31,14 @@ def exchanged(
     X : array of shape (n, m)
     labels : the group of each record, from 0 on without gaps; every group satisfies the demands
     weights : what each record counts for in the SSE, finite and not negative
-    counts : what each record counts for in the size of its group, at least 0
-    least_count : what the counts of a group come to at least
-    least_records : how many records a group has at least
+    demands : what every group must have
     rounds : the most rounds; a round that brings nothing is the last
-    progress : called now and then with (records looked at so far, records in all)
-    n_jobs : workers; the groups do not depend on it
     """
-    labels, counts = checked_labels(labels, len(X)), checked_counts(counts, len(X))
-    demands = Demands(counts, least_count, least_records)
+    labels = checked_labels(labels, len(X))
     demands.check(labels)
-    exchanges = WeightedExchanges(least_count, n_jobs, weights=checked_weights(weights, X), demands=demands)
-    for better, _ in exchanges.rounds(X, labels, rounds, progress):
+    exchanges = WeightedExchanges(demands.least_count, weights=checked_weights(weights, X), demands=demands)
+    for better, _ in exchanges.rounds(X, labels, rounds):
         labels = better
-    if progress is not None:
-        progress(len(X), len(X))
     return labels
 
 
@@ -63,11 +49,20 @@ class Demands:
     counts: Int
     least_count: int
     least_records: int
+    rules: Rules | None = None
+    """The privacy models that it must satisfy; the records are their units."""
+
+    def compiled_rules(self, records: Int) -> "Compiled":
+        """The models of some records, as kernels take them."""
+        from shoal.kernels.promises.rules import no_rules
+
+        return no_rules(len(records)) if self.rules is None else self.rules.compiled_for(records)
 
     def check(self, labels: Int) -> None:
         """Raise an error if a group has less."""
         if self.least_count < 1 or self.least_records < 1:
             raise ShoalError("a group must have a count and a number of records of at least 1")
+        checked_counts(self.counts, len(labels))
         totals, sizes = np.zeros(int(labels.max()) + 1, np.int64), np.bincount(labels)
         np.add.at(totals, labels, self.counts)
         small = np.flatnonzero((totals < self.least_count) | (sizes < self.least_records))
@@ -78,9 +73,9 @@ class Demands:
             )
 
 
-def alike(n: int, k: int) -> Demands:
+def alike(n: int, k: int, rules: Rules | None = None) -> Demands:
     """The demand of k records, all of which count alike."""
-    return Demands(np.ones(n, np.int64), k, 1)
+    return Demands(np.ones(n, np.int64), k, 1, rules)
 
 
 def checked_counts(counts: Int, n: int) -> Int:
@@ -107,8 +102,14 @@ class WeightedExchanges(Exchanges):
         return WeightedSweeping(X, labels, centroids, weights, self.demands, float(np.ldexp(least, -exponent)))
 
 
-def exchanges_for(k: int, n_jobs: int, weights: Float | None) -> Exchanges:
-    """Rounds of exchanges between groups of at least k records, weighted if they have weights."""
+def exchanges_for(k: int, n_jobs: int, weights: Float | None, demands: Demands | None = None) -> Exchanges:
+    """Rounds of exchanges between groups of at least k records, weighted if they have weights.
+
+    `demands` are those of groups beside their size.
+    """
+    if demands is not None:
+        n = len(demands.counts)
+        return WeightedExchanges(k, n_jobs, weights=np.ones(n) if weights is None else weights, demands=demands)
     if weights is None:
         return Exchanges(k, n_jobs)
     return WeightedExchanges(k, n_jobs, weights=weights, demands=alike(len(weights), k))
@@ -127,7 +128,7 @@ class WeightedSweeping:
 
     def __call__(self, region: Region) -> tuple[Int, Int]:
         """The region's records and their groups."""
-        from shoal.kernels.exchanges.weighted import weighted_sweep
+        from shoal.kernels.exchanges.regroup import weighted_sweep
 
         records, own = side_by_side(region, self.labels, self.centroids)
         return records, weighted_sweep(
@@ -139,4 +140,5 @@ class WeightedSweeping:
             self.demands.least_records,
             NEIGHBOURS,
             self.least,
+            self.demands.compiled_rules(records),
         )

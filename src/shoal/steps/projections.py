@@ -26,19 +26,27 @@ def first_component(X: Float) -> Float:
 
     The direction is turned so that its largest coordinate (the first of equals) is positive.
     """
+    centred = centred_of(X)
+    return np.asarray(centred @ first_direction(centred))
+
+
+def centred_of(X: Float) -> Float:
+    """The points around their mean, divided by the largest number, so that no square overflows."""
     largest = np.abs(X).max()
-    centred = X / largest if largest > 0 else X
-    centred = centred - centred.mean(axis=0)
-    direction = first_direction(centred)
-    leading = direction[np.argmax(np.abs(direction))]
-    return np.asarray(centred @ (direction if leading >= 0 else -direction))
+    scaled = X / largest if largest > 0 else X
+    return np.asarray(scaled - scaled.mean(axis=0))
 
 
 def first_direction(centred: Float) -> Float:
-    """The direction of greatest variance, from the smaller of the two tables of products."""
+    """The direction of greatest variance, from the smaller of the two tables of products.
+
+    It is turned so that its largest coordinate (the first of equals) is positive.
+    """
     n, m = centred.shape
     if m <= n:
-        return np.asarray(np.linalg.eigh(centred.T @ centred)[1][:, -1])
-    direction = np.linalg.eigh(centred @ centred.T)[1][:, -1] @ centred
-    length = np.linalg.norm(direction)
-    return np.asarray(direction / length if length > 0 else direction)
+        direction = np.asarray(np.linalg.eigh(centred.T @ centred)[1][:, -1])
+    else:
+        direction = np.linalg.eigh(centred @ centred.T)[1][:, -1] @ centred
+        length = np.linalg.norm(direction)
+        direction = np.asarray(direction / length if length > 0 else direction)
+    return direction if direction[np.argmax(np.abs(direction))] >= 0 else -direction

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,20 @@ from sklearn.base import clone
 
 from shoal.attributes import Kept, Squares
 from shoal.catalogue import described
-from shoal.errors import ShoalWarning
+from shoal.errors import ShoalError, ShoalWarning
 from shoal.estimator import Microaggregator
 from shoal.grouping import grouped
 from shoal.measures import information_loss
 from shoal.parameters import Aggregates, Progress
 from shoal.partition import Partition
+from shoal.privacy.information import information
+from shoal.privacy.parts import Promises
+from shoal.privacy.rules import check_feasible
 from shoal.space import Space
-from shoal.stream.spill import SpillWriter, names_of, whole
+from shoal.stream.spill import ROW, SpillWriter, names_of, whole
 from shoal.wrapper import Wrapper
+
+Int = NDArray[np.int64]
 
 MERGED = 1 << 25  # bytes of all blocks together that are read ahead when the release is written
 
@@ -39,6 +44,8 @@ class Done:
     sst: float
     mean: list[float]
     said: dict[str, Any]  # by the fitted method, beside its name and parameters
+    unruled: float | None = None  # the SSE without privacy models, where the method says it
+    told: dict[str, Any] = field(default_factory=dict)  # that groups tell about columns, of a whole table
 
 
 @dataclass(frozen=True)
@@ -57,16 +64,18 @@ def group(
     model: Microaggregator,
     aggregate: Aggregates,
     progress: Progress,
+    promises: Promises | None = None,
 ) -> Done:
     """Group the records of a block and write their labels.
 
     They are released later, when the spread inside the groups of all blocks tells to how many digits.
     """
     rows, space = space_of(block, columns, model.k)
+    rules = None if promises is None else promises.rules(rows)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "interrupted: ", ShoalWarning)
         fitted = seeded(model, number)
-        partition = grouped(fitted, space.points, rows=rows, strata=space.strata, progress=progress)
+        partition = grouped(fitted, space.points, strata=space.strata, rules=rules, progress=progress)
     if getattr(fitted, "interrupted_", False):  # resumed, the block must give the same bytes
         raise KeyboardInterrupt
     with target.open("wb") as file:
@@ -82,7 +91,26 @@ def group(
         partition.sst,
         space.points.mean(axis=0).tolist(),
         {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")},
+        None if rules is None else getattr(fitted, "unruled_sse_", None),
+        told_by(partition, rows, promises),
     )
+
+
+def told_by(partition: Partition, rows: Int, promises: Promises | None) -> dict[str, Any]:
+    """What groups tell about confidential columns, where the block is the whole table; else it is found later."""
+    if promises is None or len(rows) < promises.records:
+        return {}
+    found = promises.by_column(rows)
+    return {name: information(partition.labels, codes) for name, codes in found.items()}
+
+
+def check_block(block: Path, number: int, blocks: int, promises: Promises) -> None:
+    """Whether a block keeps every promise as one group; it has no other records to group with."""
+    (rows,) = whole(block, [ROW])
+    try:
+        check_feasible(promises.rules(rows), f"block {number + 1} of {blocks}")
+    except ShoalError as error:
+        raise ShoalError(f"{error}; use fewer blocks, give more --memory, or ask for less") from None
 
 
 def release(
@@ -109,7 +137,7 @@ def release(
     return Lost([part.sse for part in loss.attributes], [part.sst for part in loss.attributes])
 
 
-def space_of(block: Path, columns: Sequence[Kept], k: int) -> tuple[NDArray[np.int64], Space]:
+def space_of(block: Path, columns: Sequence[Kept], k: int) -> tuple[Int, Space]:
     """The rows of a block in the input, and its points."""
     rows, *stored = whole(block, names_of(len(columns)))
     attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))

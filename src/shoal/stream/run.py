@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -20,6 +21,7 @@ from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
 from shoal.files.memory import NoRoomError, bytes_of, check_free, check_room, give_back, size_in_memory
+from shoal.files.sidecar import manifest_path
 from shoal.files.source import reader_from
 from shoal.manifest import Manifest, file_of, manifest_of, output_of
 from shoal.measures import (
@@ -33,16 +35,22 @@ from shoal.measures import (
     given_away,
     verified,
 )
+from shoal.measures.promises import promise
 from shoal.parameters import EVERY, Maybe, Names, Progress, Whole
 from shoal.pipeline import heed, released, warn_of
-from shoal.privacy import Anonymity, Buckets, count
+from shoal.privacy import Buckets, count
+from shoal.privacy.checking import Check
+from shoal.privacy.information import Information
+from shoal.privacy.models import Model
+from shoal.privacy.parts import Judged, Promises, columns_of, judged, spread
 from shoal.progress import check_progress, shown_progress
-from shoal.release import WRITTEN, card_of, other_records, refuse_small
+from shoal.pseudonyms import check_key_place
+from shoal.release import WRITTEN, card_of, other_records, refuse_broken, refuse_small
 from shoal.settings import FileOptions, Settings
 from shoal.space import aggregate_of, checked_weights, digits_of, digits_said, weight_of
 from shoal.stream.blocks import cut
-from shoal.stream.groups import Done, Lost, group, read_together, release
-from shoal.stream.memory import blocks_for, size_in_blocks
+from shoal.stream.groups import Done, Lost, check_block, group, read_together, release
+from shoal.stream.memory import PROMISED, VALUE, blocks_for, room_beside, size_in_blocks
 from shoal.stream.passes import Passes
 from shoal.stream.scan import scan, settle
 from shoal.stream.spill import names_of, only, opened
@@ -196,6 +204,7 @@ def in_memory(
 ) -> FileRelease:
     """The same for a table that fits into memory."""
     check_target(target, overwrite)
+    check_key_place(settings.pseudonym_key, [manifest_path(target), target], source)
     check_room(source)
     made = released(read(source, **said.given()), settings, progress)
     verification = made.write(target, overwrite)
@@ -225,6 +234,7 @@ class Stream:
     limit: int
     asked: int | None
     digits: dict[str, int | None] = field(default_factory=dict)  # that values leave with
+    promises: Promises | None = None  # the privacy models, while records are grouped
 
     @property
     def roles(self) -> Roles:
@@ -266,18 +276,19 @@ class Stream:
         else:
             warn_of_all(work.state["warnings"])  # whoever resumes reads them too
             again = "free some memory and run the same command again; it resumes here"
-            width = sum(column.width for column in work.columns())
-            self._check_free(work.state["records"], work.state["blocks"], width, again)
+            state = work.state
+            self._check_free(state["records"], state["blocks"], state["width"], state["values"], again)
         give_back()
         if not work.reached("cut"):
-            self._cut(work, passes)
+            self._cut(work, source, passes)
         give_back()
-        done = self._group(work, passes)
+        done = self._group(work, source, passes)
         columns = self._rounded(work, done)
         lost = self._release(work, columns, passes)
         if work.stage == "moving" and (written := self._written(work)):
             loss = loss_of(columns, lost)
-            figures = self._figures(work.state, done, loss, written["output"]["verified_k"])
+            found = checks_from(work.state["checks"]), work.state["told"]
+            figures = self._figures(work.state, done, loss, written["output"]["verified_k"], *found)
             return self._made(written, done, loss, figures)
         return self._write(work, source, columns, done, lost, passes)
 
@@ -328,16 +339,17 @@ class Stream:
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
         found = scan(source, self.roles, wishes, format_of(self.target), raw, passes.begin("scan"))
         check_k(self.k, found.records)
+        promises = self._gathered(work, source, passes)
+        values = 0 if promises is None else promises.n_values
         left = self._left(work, source, found.records, passes)
         said = heed(left, self.settings.strict)
         step = passes.begin("settle")
         columns = settle(found, weights, raw, numbers, lambda done, total: step(done, 2 * total))
-        width = sum(column.width for column in columns)
-        blocks = self.asked or blocks_for(found.records, width, self.k, self.limit)
+        width = sum(column.width for column in columns) + PROMISED * len(self.settings.models)
+        blocks = self.asked or blocks_for(found.records, width, self.k, room_beside(values, self.limit))
         blocks = max(1, min(blocks, found.records // (2 * self.k)))
-        self._check_free(
-            found.records, blocks, width, "give a smaller --memory, or more blocks, or make memory free"
-        )
+        cure = "give a smaller --memory, or more blocks, or make memory free"
+        self._check_free(found.records, blocks, width, values, cure)
         gaps = [each.facts for each in found.gatherings if each.gaps]
         refuse_patterns(gaps, blocks)
         for column in columns:
@@ -360,6 +372,8 @@ class Stream:
             stage="scanned",
             records=found.records,
             blocks=blocks,
+            width=width,
+            values=values,
             columns=[column.as_dict() for column in columns],
             types=found.types,
             returns=found.returns,
@@ -367,6 +381,28 @@ class Stream:
             gaps={each.name: each.as_dict() for each in gaps},
             warnings=said,
         )
+
+    def _gathered(self, work: Work, source: Reader, passes: Passes) -> Promises | None:
+        """The confidential values that privacy models are about, read and coded before any record is grouped."""
+        models = self.settings.models
+        if not models:
+            return None
+        step = passes.begin("untouched")  # the columns that are released as they are, and these are some of them
+        batches = source.batches(columns_of(models), lambda done, total: step(done, 2 * total))
+        spread(batches, models, work.path("values"), source.dialect.signs)
+        self.promises = Promises.of(models, work.path("values"), source.dialect.signs)
+        if self.asked is None:
+            room_beside(self.promises.n_values, self.limit)
+        self.promises.rank(self.settings.key)
+        give_back()
+        return self.promises
+
+    def _promised(self, work: Work, source: Reader) -> Promises | None:
+        """The same, as this run or an earlier one has read it."""
+        models = self.settings.models
+        if models and self.promises is None:
+            self.promises = Promises.of(models, work.path("values"), source.dialect.signs)
+        return self.promises
 
     def _left(self, work: Work, source: Reader, records: int, passes: Passes) -> Untouched:
         """What the columns that are released as they are still give away, before hours are spent on the others."""
@@ -385,7 +421,7 @@ class Stream:
         give_back()
         return left
 
-    def _cut(self, work: Work, passes: Passes) -> None:
+    def _cut(self, work: Work, source: Reader, passes: Passes) -> None:
         blocks, numbers = work.state["blocks"], work.path("numbers.parquet")
         step = passes.begin("cut")
         if blocks == 1:
@@ -395,6 +431,9 @@ class Stream:
                 stale.unlink()
             for number, path in enumerate(cut(numbers, blocks, work.columns(), work.folder, step)):
                 path.replace(work.path(f"block-{number}.parquet"))
+            if promises := self._promised(work, source):
+                for number in range(blocks):
+                    check_block(work.path(f"block-{number}.parquet"), number, blocks, promises)
         work.save(stage="cut")
         numbers.unlink(missing_ok=True)
 
@@ -410,11 +449,11 @@ class Stream:
             if each in ("interval", "set", "share"):
                 raise not_streamed(name or "all columns")
 
-    def _check_free(self, records: int, blocks: int, width: int, cure: str) -> None:
-        needed = size_in_blocks(records, width, blocks)
+    def _check_free(self, records: int, blocks: int, width: int, values: int, cure: str) -> None:
+        needed = size_in_blocks(records, width, blocks) + VALUE * values
         check_free(needed, f"{self.source.name}, streamed in {blocks} block{'s' if blocks > 1 else ''},", cure)
 
-    def _group(self, work: Work, passes: Passes) -> list[Done]:
+    def _group(self, work: Work, source: Reader, passes: Passes) -> list[Done]:
         """The groups of every block; its numbers stay, to be released when all spreads are known."""
         step, columns = passes.begin("group"), work.columns()
         found, before = [], 0
@@ -430,12 +469,14 @@ class Stream:
                     self.settings.method,
                     self.settings.aggregate,
                     lambda part, _, before=before: step(before + part, records),  # type: ignore[misc]
+                    self._promised(work, source),
                 )
                 work.finish(number, done, target)
                 give_back()
             before += done.records
             step(before, records)
             found.append(done)
+        self.promises = None
         return found
 
     def _rounded(self, work: Work, done: list[Done]) -> list[Kept]:
@@ -499,9 +540,10 @@ class Stream:
         writer.write(path, kind, style, passes)
         flush_to_disk(path)
         give_back()
-        written, counted = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
+        written, found = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
+        counted, told = found.anonymity, done[0].told if len(done) == 1 else found.information
         loss = loss_of(columns, lost)
-        figures = self._figures(state, done, loss, counted.k)
+        figures = self._figures(state, done, loss, counted.k, found.checks, told)
         came_from = file_of(source.file.name, source.format, source.file.sha256, source.dialect)
         others = self.roles.others(source.columns)
         kinds = {c.name: {"kind": (bare := c.bare()).kind, **bare.said()} for c in columns}
@@ -514,22 +556,32 @@ class Stream:
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
         flush_to_disk(work.path("manifest"))
-        work.save(stage="moving")
+        work.save(stage="moving", checks=[packed(check) for check in found.checks], told=told)
         return self._made(manifest, done, loss, figures)
 
     def _figures(
-        self, state: dict[str, Any], done: list[Done], loss: InformationLoss, counted: int
+        self,
+        state: dict[str, Any],
+        done: list[Done],
+        loss: InformationLoss,
+        counted: int,
+        checks: Sequence[Check],
+        told: Mapping[str, Sequence[float]],
     ) -> list[Figure]:
         """The figures of all blocks together."""
         sizes = min(block.smallest for block in done), max(block.largest for block in done)
         by = type(self.settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
         groups = sum(block.groups for block in done)
-        lost = points_loss(done)
+        kinds = kinds_of([kept_from(column) for column in state["columns"]])
+        participation, confidence = self.settings.participation, self.settings.confidence
         known = Known(
-            self.k, state["records"], groups, sizes, by, loss, state["untouched"], lost, state["gaps"],
-            kinds_of([kept_from(column) for column in state["columns"]]),
+            self.k, state["records"], groups, sizes, by, loss, state["untouched"], points_loss(done),
+            state["gaps"], kinds, unruled_loss=unruled_loss(done),
+            information={name: Information(*found) for name, found in told.items()},
+            participation=None if participation is None else (participation, confidence),
         )  # fmt: skip
-        return [verified(counted, self.k, WRITTEN), *figures_of(known)]
+        kept = [promise(check, WRITTEN) for check in checks]
+        return [verified(counted, self.k, WRITTEN), *figures_of(known), *kept]
 
     def _written(self, work: Work) -> Manifest | None:
         """What an earlier run has written, if it was killed while it gave the whole files their names."""
@@ -553,21 +605,28 @@ class Stream:
 
     def _verified(
         self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
-    ) -> tuple[Reader, Anonymity]:
+    ) -> tuple[Reader, Judged]:
         """Read the bytes back and count; what is not as promised never gets its name."""
         said = Said() if dialect is None else Said(**dialect.said())
         try:
             written = look(path, said, lambda done, total: progress(done, 4 * total))
-            records = work.state["records"]
+            records, models = work.state["records"], self.settings.models
             names = self.roles.quasi_identifiers
-            batches = written.batches(names, lambda done, total: progress(total + 3 * done, 4 * total))
-            counted = count(batches, names, records, work.folder)
+            batches = written.batches(
+                [*names, *columns_of(models)], lambda done, total: progress(total + 3 * done, 4 * total)
+            )
+            if models:
+                several, folder = work.state["blocks"] > 1, work.path("written")
+                found = judged(batches, names, models, records, folder, written.dialect.signs, told=several)
+            else:
+                found = Judged(count(batches, names, records, work.folder))
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}") from None
-        refuse_small(counted.k, self.k)
-        if list(written.columns) != kept or counted.n_records != records:
+        refuse_small(found.anonymity.k, self.k)
+        refuse_broken(found.checks)
+        if list(written.columns) != kept or found.anonymity.n_records != records:
             raise other_records()
-        return written, counted
+        return written, found
 
     def _move(self, work: Work, overwrite: bool) -> None:
         """Give the files their names, the release last, and forget the work; or keep it, where a name is taken."""
@@ -578,6 +637,20 @@ class Stream:
                 work.save(stage="cut")
                 raise
             work.remove()
+
+
+def packed(check: Check) -> dict[str, Any]:
+    """What a model found, and that it holds, as JSON takes it."""
+    return {"model": check.model.as_dict(), "value": check.value, "gaps": check.gaps}
+
+
+def checks_from(given: Sequence[Mapping[str, Any]]) -> list[Check]:
+    """The other way round; the groups that keep a promise are one."""
+    none = np.zeros(0, np.int64)
+    return [
+        Check(Model.from_dict(each["model"]), np.array([each["value"]]), none, none, each["gaps"])
+        for each in given
+    ]
 
 
 def different(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -602,12 +675,23 @@ def kinds_of(columns: list[Kept]) -> dict[str, Any]:
 
 def points_loss(done: list[Done]) -> float:
     """100 * SSE / SST of the points of all blocks together."""
+    sst = points_sst(done)
+    return 100 * fsum(block.sse for block in done) / sst if sst > 0 else 0.0
+
+
+def unruled_loss(done: list[Done]) -> float | None:
+    """The same without privacy models, where every block says it."""
+    unruled, sst = [block.unruled for block in done if block.unruled is not None], points_sst(done)
+    return 100 * fsum(unruled) / sst if len(unruled) == len(done) and sst > 0 else None
+
+
+def points_sst(done: list[Done]) -> float:
+    """How far the points of all blocks spread."""
     records = np.array([block.records for block in done], dtype=np.float64)
     means = np.array([block.mean for block in done])
     centre = records @ means / records.sum()
     between = float(records @ np.square(means - centre).sum(axis=1)) if len(done) > 1 else 0.0
-    sst = fsum(block.sst for block in done) + between
-    return 100 * fsum(block.sse for block in done) / sst if sst > 0 else 0.0
+    return fsum(block.sst for block in done) + between
 
 
 def refuse_patterns(gaps: list[GapFacts], blocks: int) -> None:

@@ -16,7 +16,7 @@ from shoal.files.atomic import flush_to_disk, is_one, lock
 from shoal.files.sidecar import manifest_path
 from shoal.stream.groups import Done, Lost
 
-VERSION = 5
+VERSION = 6
 STAGES = ("begun", "scanned", "cut", "moving")
 
 

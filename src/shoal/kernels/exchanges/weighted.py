@@ -1,8 +1,9 @@
-"""Local exchanges between neighbouring groups of weighted records: move, swap, chain, dissolve, create, split.
+"""Local exchanges between neighbouring groups of weighted records: move, swap, chain.
 
 With the weight W in group A, taking x of weight w out gains |x - A|^2 W w / (W - w), putting it in costs
 |x - A|^2 W w / (W + w); a swap is priced by one after the other. A group must keep a total count and a number of
-records, and has no upper limit. For weights alone every record counts 1.
+records, keep the promises of privacy models where there are some, and has no upper limit. For weights alone every
+record counts 1.
 
 A price tells which change promises most. It may be wrong where weights differ by many orders of magnitude. So the
 errors of all groups that a change touches are computed anew, and a change that does not lower their sum is undone.
@@ -13,12 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.promises.rules import Rules, add_unit, judged, people_in, sort_pairs
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
 from shoal.kernels.sums.exact import squared_distance
 
 REACH = 1.5  # how much farther than its own centroid another one may be, squared
 
 NONE, MOVE, SWAP, CHAIN = 0, 1, 2, 3
+
+MANY = 500  # records of a group that are not tried one by one under privacy models
+TRIES = 24  # changes of a record that are tried under privacy models
 
 
 class Weighed(NamedTuple):
@@ -43,6 +48,7 @@ class Weighed(NamedTuple):
     clock: Array  # int64 (1,)
     least_count: int  # what the counts of a group must come to,
     least_records: int  # and how many records it must have
+    rules: Rules  # and the privacy models that it must satisfy; the records are their units
 
 
 class Change(NamedTuple):
@@ -55,8 +61,22 @@ class Change(NamedTuple):
     target: int  # the group of a chain
 
 
+class Tried(NamedTuple):
+    """Changes of a record that gain most by their price, the best first; scratch."""
+
+    delta: Array  # float64 (most,)
+    what: Array  # int64 (most, 4): kind, group, other and target
+
+
 def new_weighed(
-    rows: Array, labels: Array, weights: Array, counts: Array, least_count: int, least_records: int, near: int
+    rows: Array,
+    labels: Array,
+    weights: Array,
+    counts: Array,
+    least_count: int,
+    least_records: int,
+    near: int,
+    rules: Rules,
 ) -> Weighed:
     """The groups of labels from 0 on, with room for as many as can be; weights of 1 at most.
 
@@ -84,6 +104,7 @@ def new_weighed(
         np.zeros(1, np.int64),
         least_count,
         least_records,
+        rules,
     )
     begin(groups)
     return groups._replace(near=lists_of_neighbours(groups, near))
@@ -202,6 +223,56 @@ def can_leave(groups: Weighed, x: int) -> bool:
 
 
 @inner
+def excess_with(groups: Weighed, g: int, out: int, into: int, most: float) -> float:
+    """How far a group without one record and with another (-1 for none) is from all promises.
+
+    Whoever asks only whether it is above `most` need not wait for the exact number.
+    """
+    rules, total = groups.rules, 0.0
+    for r in range(rules.kind.size):
+        count, i = 0, groups.head[g]
+        while i >= 0:
+            if i != out:
+                count = add_unit(rules, r, i, count)
+            i = groups.after[i]
+        if into >= 0:
+            count = add_unit(rules, r, into, count)
+        people = people_in(rules, r, count)
+        sort_pairs(rules, r, count)
+        total += judged(rules, r, count, people).excess
+        if total > most:
+            return total
+    return total
+
+
+@inner
+def keeps(groups: Weighed, g: int, out: int, into: int) -> bool:
+    """Whether a group without one record and with another (-1 for none) keeps all promises."""
+    return groups.rules.kind.size == 0 or excess_with(groups, g, out, into, 0.0) <= 0.0
+
+
+@inner
+def are_alike(rules: Rules, x: int, y: int) -> bool:
+    """Whether two records have the same confidential values, so that to swap them changes no promise."""
+    for r in range(rules.kind.size):
+        of_x, of_y = rules.start[r, x], rules.start[r, y]
+        count = rules.start[r, x + 1] - of_x
+        if count != rules.start[r, y + 1] - of_y or count > 1:
+            return False
+        if count == 1 and rules.code[of_x] != rules.code[of_y]:
+            return False
+    return True
+
+
+@inner
+def can_swap(groups: Weighed, x: int, y: int) -> bool:
+    """Whether the groups of two records keep all promises if the records change places."""
+    if groups.rules.kind.size == 0 or are_alike(groups.rules, x, y):
+        return True
+    return keeps(groups, groups.label[y], y, x) and keeps(groups, groups.label[x], x, y)
+
+
+@inner
 def gain_of_leaving(own: float, mass: float, w: float) -> float:
     """What a record of weight w gains a group of this mass by leaving it; nothing if it alone had a weight."""
     return own * (mass / (mass - w)) * w if mass > w else 0.0
@@ -228,8 +299,11 @@ def cost_of_replacing(d2: float, own: float, between: float, mass: float, w_x: f
 
 
 @inner
-def best_entry(groups: Weighed, y: int, home: int, barred: int) -> tuple[float, int]:
-    """The group near `home` that y enters at the least cost, and that cost; -1 if there is none."""
+def best_entry(groups: Weighed, y: int, home: int, barred: int, promised: bool) -> tuple[float, int]:
+    """The group near `home` that y enters at the least cost, and that cost; -1 if there is none.
+
+    Where that is asked for, it is one that keeps its promises with y.
+    """
     least, group = np.inf, -1
     for c in range(groups.near.shape[1]):
         g = groups.near[home, c]
@@ -237,28 +311,61 @@ def best_entry(groups: Weighed, y: int, home: int, barred: int) -> tuple[float, 
             continue
         d2 = squared_distance(groups.rows, y, groups.centre[g])
         cost = cost_of_entering(d2, groups.mass[g], groups.weight[y])
-        if cost < least:
+        if cost < least and (not promised or keeps(groups, g, -1, y)):
             least, group = cost, g
     return least, group
 
 
 @inner
-def best_change(groups: Weighed, x: int, reach: float, least: float) -> Change:
-    """The best move, swap or chain of two moves that begins with x, if it gains more than `least`."""
+def note(tried: Tried, delta: float, kind: int, group: int, other: int, target: int) -> None:
+    """Put a change among the best ones, if it is one of them; the first of equal ones comes first."""
+    place = tried.delta.size
+    while place > 0 and delta < tried.delta[place - 1]:
+        place -= 1
+    if place == tried.delta.size:
+        return
+    for p in range(tried.delta.size - 1, place, -1):
+        tried.delta[p] = tried.delta[p - 1]
+        tried.what[p] = tried.what[p - 1]
+    tried.delta[place] = delta
+    tried.what[place, 0], tried.what[place, 1] = kind, group
+    tried.what[place, 2], tried.what[place, 3] = other, target
+
+
+@inner
+def is_promised(groups: Weighed, x: int, change: Change) -> bool:
+    """Whether all groups that a change touches keep their promises."""
+    home, g, y = groups.label[x], change.group, change.other
+    if change.kind == SWAP:
+        return can_swap(groups, x, y)
+    if not keeps(groups, home, x, -1):
+        return False
+    if change.kind == MOVE:
+        return keeps(groups, g, -1, x)
+    return keeps(groups, g, y, x) and keeps(groups, change.target, -1, y)
+
+
+@inner
+def best_change(groups: Weighed, x: int, reach: float, least: float, tried: Tried) -> Change:
+    """The best move, swap or chain of two moves that begins with x, if it gains more than `least`.
+
+    Under privacy models, the changes that gain most by their price are tried; the first that breaks none is it.
+    """
     rows, own, centre, mass, weight = groups.rows, groups.own, groups.centre, groups.mass, groups.weight
-    home = groups.label[x]
+    home, last = groups.label[x], tried.delta.size - 1
     free = can_leave(groups, x)
     leaving = gain_of_leaving(own[x], mass[home], weight[x])
-    delta, kind, group, other, target = -least, NONE, -1, -1, -1
+    tried.delta[:] = -least
+    tried.what[:, 0] = NONE
     for c in range(groups.near.shape[1]):
         g = groups.near[home, c]
         if g < 0 or groups.size[g] == 0:
             continue
         d2 = squared_distance(rows, x, centre[g])
         moved = cost_of_entering(d2, mass[g], weight[x]) - leaving
-        if free and moved < delta:
-            delta, kind, group = moved, MOVE, g
-        if d2 >= reach * own[x]:
+        if free and moved < tried.delta[last]:
+            note(tried, moved, MOVE, g, -1, -1)
+        if d2 >= reach * own[x] or (last > 0 and groups.size[g] > MANY):
             continue
         y = groups.head[g]
         while y >= 0:
@@ -269,14 +376,19 @@ def best_change(groups: Weighed, x: int, reach: float, least: float) -> Change:
                 if groups.total[home] - more >= groups.least_count:
                     back = squared_distance(rows, y, centre[home])
                     swapped = entering + cost_of_replacing(back, own[x], between, mass[home], weight[y], weight[x])
-                    if swapped < delta:
-                        delta, kind, group, other = swapped, SWAP, g, y
-                if free and entering - leaving < delta:
-                    cost, to = best_entry(groups, y, g, home)
-                    if to >= 0 and entering - leaving + cost < delta:
-                        delta, kind, group, other, target = entering - leaving + cost, CHAIN, g, y, to
+                    if swapped < tried.delta[last]:
+                        note(tried, swapped, SWAP, g, y, -1)
+                if free and entering - leaving < tried.delta[last]:
+                    cost, to = best_entry(groups, y, g, home, False)
+                    if to >= 0 and entering - leaving + cost < tried.delta[last]:
+                        note(tried, entering - leaving + cost, CHAIN, g, y, to)
             y = groups.after[y]
-    return Change(delta, kind, group, other, target)
+    for place in range(last + 1):
+        kind, group, other, target = tried.what[place]
+        change = Change(tried.delta[place], kind, group, other, target)
+        if kind == NONE or last == 0 or is_promised(groups, x, change):
+            return change
+    return Change(0.0, NONE, -1, -1, -1)
 
 
 @inner
@@ -329,6 +441,8 @@ def exchange(groups: Weighed, reach: float, least: float) -> int:
     """Look once at every record of a group that is worth it; returns how many changes were made."""
     made = 0
     members = np.empty(groups.label.size, np.int32)
+    tries = 1 if groups.rules.kind.size == 0 else TRIES
+    tried = Tried(np.empty(tries), np.empty((tries, 4), np.int64))
     for g in range(groups.size.size):
         if groups.size[g] == 0 or not worth_a_look(groups, g):
             continue
@@ -337,271 +451,9 @@ def exchange(groups: Weighed, reach: float, least: float) -> int:
             x = members[slot]
             if groups.label[x] != g:
                 continue
-            change = best_change(groups, x, reach, least)
+            change = best_change(groups, x, reach, least, tried)
             if change.kind != NONE and make(groups, x, change):
                 made += 1
         if groups.clock[0] == began:
             groups.looked[g] = began
     return made
-
-
-@inner
-def price_of_dissolving(groups: Weighed, g: int) -> float:
-    """What the records of a group would cost its neighbours as these are; infinite without neighbours."""
-    cost, i = 0.0, groups.head[g]
-    while i >= 0 and cost < groups.error[g]:
-        cost += best_entry(groups, i, g, -1)[0]
-        i = groups.after[i]
-    return cost
-
-
-@kernel
-def dissolve(groups: Weighed, least: float) -> int:
-    """Give up every group whose records enter neighbours at less than its error; returns how many."""
-    made = 0
-    taken = np.empty(groups.label.size, np.int32)
-    for g in range(groups.size.size):
-        gain = groups.error[g] - least
-        if groups.size[g] == 0 or gain <= 0.0 or price_of_dissolving(groups, g) >= gain:
-            continue
-        count, done, cost = listed(groups, g, taken), 0, 0.0
-        while done < count and cost < gain:
-            to = best_entry(groups, taken[done], g, -1)[1]
-            cost -= groups.error[to]
-            relist(groups, taken[done], to)
-            settle(groups, to)
-            cost += groups.error[to]
-            done += 1
-        if cost < gain:
-            for slot in range(count):
-                touch(groups, groups.label[taken[slot]])
-            settle(groups, g)
-            touch(groups, g)
-            made += 1
-            continue
-        for slot in range(done - 1, -1, -1):
-            to = groups.label[taken[slot]]
-            relist(groups, taken[slot], g)
-            settle(groups, to)
-        settle(groups, g)
-    return made
-
-
-@inner
-def next_empty(groups: Weighed, empty: int) -> int:
-    """The first group from this one on that is not there; the number of all if there is none."""
-    while empty < groups.size.size and groups.size[empty] > 0:
-        empty += 1
-    return empty
-
-
-@inner
-def befriend(groups: Weighed, g: int, new: int) -> None:
-    """A new group beside g has the neighbours of g, and each has the other first.
-
-    Its number may be that of a neighbour that was dissolved, which then leaves the lists.
-    """
-    near, at = groups.near, 0
-    while at < near.shape[1] - 1 and near[g, at] != new:
-        at += 1
-    for c in range(at, 0, -1):
-        near[g, c] = near[g, c - 1]
-    near[g, 0] = new
-    near[new] = near[g]
-    near[new, 0] = g
-    groups.looked[new] = -1
-
-
-@inner
-def farthest_of(groups: Weighed, g: int) -> int:
-    """The record of a group that costs most."""
-    far, most, i = groups.head[g], -1.0, groups.head[g]
-    while i >= 0:
-        if groups.weight[i] * groups.own[i] > most:
-            far, most = i, groups.weight[i] * groups.own[i]
-        i = groups.after[i]
-    return far
-
-
-@inner
-def best_cut(groups: Weighed, order: Array, left: Array, means: Array) -> tuple[float, int]:
-    """Records in a row in two: the least error of both parts, and how many records the first then has, or -1.
-
-    `left` is scratch for as many errors, `means` for two points.
-    """
-    rows, weight = groups.rows, groups.weight
-    n, m = order.size, rows.shape[1]
-    least, cut = np.inf, -1
-    for direction in range(2):
-        means[direction] = 0.0
-        mass, error, total = 0.0, 0.0, 0
-        for step in range(n - 1):
-            i = order[step] if direction == 0 else order[n - 1 - step]
-            error += cost_of_entering(squared_distance(rows, i, means[direction]), mass, weight[i])
-            mass += weight[i]
-            total += groups.counts[i]
-            if mass > 0.0:
-                for j in range(m):
-                    means[direction, j] += (rows[i, j] - means[direction, j]) * (weight[i] / mass)
-            enough = total >= groups.least_count and step + 1 >= groups.least_records
-            if direction == 0:
-                left[step] = error if enough else np.inf
-            elif enough and error + left[n - 2 - step] < least:
-                least, cut = error + left[n - 2 - step], n - 1 - step
-    return least, cut
-
-
-@kernel
-def split(groups: Weighed, least: float) -> int:
-    """Cut every group that is large enough in two, along the line between two far records; returns how many."""
-    made, empty = 0, 0
-    room = groups.label.size
-    members, keys, left = np.empty(room, np.int32), np.empty(room), np.empty(room)
-    means = np.empty((2, groups.rows.shape[1]))
-    for g in range(groups.size.size):
-        while (
-            groups.total[g] >= 2 * groups.least_count
-            and groups.size[g] >= 2 * groups.least_records
-            and groups.error[g] > least
-        ):
-            empty = next_empty(groups, empty)
-            if empty == groups.size.size:
-                return made
-            count = listed(groups, g, members)
-            p = farthest_of(groups, g)
-            q, most = p, -1.0
-            for slot in range(count):
-                keys[slot] = squared_distance(groups.rows, members[slot], groups.rows[p])
-                if keys[slot] > most:
-                    q, most = members[slot], keys[slot]
-            for slot in range(count):
-                keys[slot] -= squared_distance(groups.rows, members[slot], groups.rows[q])
-            order = members[:count][np.argsort(keys[:count], kind="mergesort")]
-            before = groups.error[g]
-            error, cut = best_cut(groups, order, left, means)
-            if cut < 0 or error >= before - least:
-                break
-            for slot in range(cut, count):
-                relist(groups, order[slot], empty)
-            settle(groups, g)
-            settle(groups, empty)
-            if groups.error[g] + groups.error[empty] >= before:
-                for slot in range(cut, count):
-                    relist(groups, order[slot], g)
-                settle(groups, g)
-                settle(groups, empty)
-                break
-            befriend(groups, g, empty)
-            touch(groups, g)
-            touch(groups, empty)
-            made += 1
-    return made
-
-
-@inner
-def gather(groups: Weighed, x: int, pool: Array, d2: Array, chosen: Array, left: Array, new: int) -> int:
-    """Records nearest to x, itself first, go from the groups around it to a new one, where these can spare them.
-
-    Ends when the new group satisfies the demands. Returns how many went; `chosen` has which, `left` where from.
-    """
-    home, found = groups.label[x], 0
-    for c in range(-1, groups.near.shape[1]):
-        g = home if c < 0 else groups.near[home, c]
-        if g < 0 or groups.total[g] <= groups.least_count or groups.size[g] <= groups.least_records:
-            continue
-        i = groups.head[g]
-        while i >= 0:
-            pool[found] = i
-            d2[found] = -1.0 if i == x else squared_distance(groups.rows, i, groups.rows[x])
-            found += 1
-            i = groups.after[i]
-    kept = 0
-    for p in np.argsort(d2[:found], kind="mergesort"):
-        if groups.total[new] >= groups.least_count and groups.size[new] >= groups.least_records:
-            break
-        if can_leave(groups, pool[p]):
-            chosen[kept], left[kept] = pool[p], groups.label[pool[p]]
-            relist(groups, pool[p], new)
-            kept += 1
-    return kept
-
-
-@inner
-def error_of(groups: Weighed, some: Array, stamps: Array, stamp: int) -> float:
-    """The errors of some groups, each once."""
-    total = 0.0
-    for g in some:
-        if stamps[g] != stamp:
-            stamps[g] = stamp
-            total += groups.error[g]
-    return total
-
-
-@inner
-def settle_all(groups: Weighed, some: Array, stamps: Array, stamp: int) -> None:
-    """Settle some groups, each once."""
-    for g in some:
-        if stamps[g] != stamp:
-            stamps[g] = stamp
-            settle(groups, g)
-
-
-@kernel
-def create(groups: Weighed, least: float) -> int:
-    """Form a group wherever neighbours can spare records that lose less together; returns how many."""
-    made, empty, stamp = 0, 0, 0
-    room = groups.label.size
-    pool, d2 = np.empty(room, np.int32), np.empty(room)
-    chosen, left = np.empty(room, np.int32), np.empty(room, np.int32)
-    stamps = np.zeros(groups.size.size, np.int64)
-    for g in range(groups.size.size):
-        if groups.total[g] <= groups.least_count or groups.size[g] <= groups.least_records:
-            continue
-        empty = next_empty(groups, empty)
-        if empty == groups.size.size:
-            break
-        kept = gather(groups, farthest_of(groups, g), pool, d2, chosen, left, empty)
-        stamp += 3
-        some = left[:kept]
-        before = error_of(groups, some, stamps, stamp - 2)
-        enough = groups.total[empty] >= groups.least_count and groups.size[empty] >= groups.least_records
-        if enough:
-            settle_all(groups, some, stamps, stamp - 1)
-            settle(groups, empty)
-            if groups.error[empty] + error_of(groups, some, stamps, stamp) < before - least:
-                for from_group in some:
-                    touch(groups, from_group)
-                befriend(groups, g, empty)
-                touch(groups, empty)
-                made += 1
-                continue
-        for p in range(kept - 1, -1, -1):
-            relist(groups, chosen[p], left[p])
-        stamp += 1
-        settle_all(groups, some, stamps, stamp)
-        settle(groups, empty)
-    return made
-
-
-def weighted_sweep(
-    rows: Array,
-    labels: Array,
-    weights: Array,
-    counts: Array,
-    least_count: int,
-    least_records: int,
-    near: int,
-    least: float,
-) -> Array:
-    """The labels after one round: exchanges twice over, dissolving, splitting, creating, and exchanges once more.
-
-    Each group has the `near` nearest ones as partners; every change gains more than `least` by its price.
-    """
-    groups = new_weighed(rows, labels, weights, counts, least_count, least_records, near)
-    for _ in range(2):
-        exchange(groups, REACH, least)
-    dissolve(groups, least)
-    split(groups, least)
-    create(groups, least)
-    exchange(groups, REACH, least)
-    return groups.label

@@ -1,0 +1,1 @@
+"""What groups promise about confidential values, beside their size."""
