@@ -21,7 +21,7 @@ from shoal.files.batches import batches
 from shoal.grouping import Units, grouped
 from shoal.manifest import input_of, manifest_of
 from shoal.measures import Figure, Known, Untouched, figures_of, given_away, information_loss
-from shoal.measures.promises import promise
+from shoal.measures.promises import promises
 from shoal.measures.survey import linkage
 from shoal.measures.untouched import PersonTally, refusal_of, warning_of
 from shoal.parameters import Names, Progress
@@ -183,7 +183,7 @@ def checks_of(rules: Rules, settings: Settings, partition: Partition, design: De
     """What every privacy model finds in the groups; on the bytes it is found again."""
     order = leaving_order(settings, len(partition.labels))
     checks = checked_models(rules.models, rules.codings, partition.labels, design.counted, order)
-    return [promise(check, "the groups") for check in checks]
+    return promises(checks, "the groups")
 
 
 def known_of(

@@ -29,7 +29,7 @@ from shoal.files.target import write_texts
 from shoal.manifest import Manifest, output_of
 from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
 from shoal.measures.figures import wildcards
-from shoal.measures.promises import promise
+from shoal.measures.promises import promises
 from shoal.measures.survey import linkage
 from shoal.partition import Partition
 from shoal.privacy.checking import Check
@@ -201,8 +201,8 @@ class Release(Figured):
         if verification.links:
             found, column = verification.links[0], self.settings.pseudonym or ""
             figures = replaced(figures, linkage(found.k, self.partition.k, found.whom, column))
-        for check in verification.models:
-            figures = replaced(figures, promise(check, WRITTEN))
+        for figure in promises(verification.models, WRITTEN):
+            figures = replaced(figures, figure)
         if verification.wildcard_k is not None:
             figures = replaced(figures, wildcards(verification.wildcard_k))
         return figures

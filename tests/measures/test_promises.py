@@ -10,7 +10,7 @@ from shoal import MDAV, Refined
 from shoal.measures.promises import promise
 from shoal.partition import sse_of
 from shoal.privacy.checking import check
-from shoal.privacy.models import AlphaK, DeltaDisclosure, LDiversity, TCloseness
+from shoal.privacy.models import AlphaK, BetaLikeness, DeltaDisclosure, LDiversity, TCloseness
 
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 
@@ -42,13 +42,31 @@ def test_a_promise_says_what_was_asked_and_what_was_found():
     assert (found.name, found.value, found.shown) == ("l-diversity_ill", 1, "l = 1")
     assert found.sentence == (
         "l = 2 on 'ill' (distinct l-diversity) is broken by 1 of 2 groups on the groups: l = 1 in the worst group; "
-        "1 records without a value are left out"
+        "1 record without a value is left out"
     )
     [kept] = check(table, "age", AlphaK(1, on="ill"))
     assert "holds on the file" in promise(kept, "the file").sentence
     [endless] = check(table, "age", DeltaDisclosure(1, on="ill"))
     assert promise(endless, "the file").value is None
     json.dumps(promise(endless, "the file").details, allow_nan=False)
+
+
+def test_models_of_one_name_on_one_column_have_a_figure_each(tmp_path):
+    models = [
+        AlphaK(0.9, on="ill"), AlphaK(0.7, on="ill", sensitive_values=["gout"]), BetaLikeness(3, on="ill"),
+        BetaLikeness(2, enhanced=True, on="ill"), TCloseness(0.4, on="pay"), TCloseness(0.6, "equal", on="pay"),
+    ]  # fmt: skip
+    release = released(models)
+    release.write(tmp_path / "out.csv")
+    kept = [each for each in release.figures if "model" in each.details]
+    assert [each.name for each in kept] == [
+        "alpha_ill", "alpha_ill_2", "beta-likeness_ill", "beta-likeness_ill_2", "t-closeness_pay",
+        "t-closeness_pay_2",
+    ]  # fmt: skip
+    assert [each.details["model"] for each in kept] == [model.name for model in models]
+    assert all("on the bytes written" in each.sentence for each in kept)
+    written = json.loads((tmp_path / "out.csv.manifest.json").read_text())["figures"]
+    assert [written[each.name]["value"] for each in kept] == [each.value for each in kept]
 
 
 def test_a_release_has_a_figure_for_every_model():

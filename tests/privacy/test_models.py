@@ -250,6 +250,7 @@ def test_models_say_what_is_asked_and_what_was_found():
     assert str(TCloseness(0.2, "ranks", on="x")) == "t = 0.2 on 'x' (t-closeness, ranks)"
     assert str(AlphaK(0.5, on="x")) == "alpha = 0.5 on 'x' (alpha)"
     assert str(BetaLikeness(1, on="x")) == "beta = 1 on 'x' (beta-likeness)"
+    assert str(BetaLikeness(1, enhanced=True, on="x")) == "beta = 1 on 'x' (beta-likeness, enhanced)"
     assert str(DeltaDisclosure(1, absent="ignore", on="x")).endswith("(delta-disclosure, absent values ignored)")
     assert LDiversity(2, on="x").said(1.0) == "l = 1"
     assert LDiversity(3, "recursive", c=2, on="x").said(4 / 3) == "most frequent : rest = 1.333"

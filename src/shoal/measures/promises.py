@@ -1,14 +1,29 @@
 """Figures of privacy models: what every group keeps, what that costs, and what groups still tell."""
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
 from shoal.measures.figures import Figure, Known, measure
 from shoal.privacy.checking import Check
 
 
+def promises(checks: Iterable[Check], where: str) -> list[Figure]:
+    """What models found; the second of one name and column, such as another alpha, has 2 at the end of its name."""
+    found, seen = [], Counter[str]()
+    for check in checks:
+        figure = promise(check, where)
+        seen[figure.name] += 1
+        count = seen[figure.name]
+        found.append(figure if count == 1 else replace(figure, name=f"{figure.name}_{count}"))
+    return found
+
+
 def promise(check: Check, where: str) -> Figure:
     """What a model found; `where` says on what."""
-    model, gaps = check.model, f"; {check.gaps} records without a value are left out" if check.gaps else ""
+    one = check.gaps == 1
+    left_out = f"; {check.gaps} {'record' if one else 'records'} without a value {'is' if one else 'are'} left out"
+    model, gaps = check.model, left_out if check.gaps else ""
     verdict = "holds" if check.holds else f"is broken by {len(check.broken)} of {len(check.values)} groups"
     said = model.said(check.value)
     return Figure(

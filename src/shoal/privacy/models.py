@@ -318,6 +318,10 @@ class BetaLikeness(_On):
         """As a kernel takes it."""
         return Numbers("likeness", self.beta, 1.0 if self.enhanced else 0.0)
 
+    def __str__(self) -> str:
+        how = ", enhanced" if self.enhanced else ""
+        return super().__str__().replace("(beta-likeness)", f"(beta-likeness{how})")
+
 
 @dataclass(frozen=True)
 class DeltaDisclosure(_On):

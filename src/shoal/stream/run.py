@@ -35,7 +35,7 @@ from shoal.measures import (
     given_away,
     verified,
 )
-from shoal.measures.promises import promise
+from shoal.measures.promises import promises
 from shoal.parameters import EVERY, Maybe, Names, Progress, Whole
 from shoal.pipeline import heed, released, warn_of
 from shoal.privacy import Buckets, count
@@ -580,7 +580,7 @@ class Stream:
             information={name: Information(*found) for name, found in told.items()},
             participation=None if participation is None else (participation, confidence),
         )  # fmt: skip
-        kept = [promise(check, WRITTEN) for check in checks]
+        kept = promises(checks, WRITTEN)
         return [verified(counted, self.k, WRITTEN), *figures_of(known), *kept]
 
     def _written(self, work: Work) -> Manifest | None:
