@@ -272,3 +272,30 @@ def test_groups_that_break_a_model_are_never_written(tmp_path, monkeypatch):
         ):
             release.write(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_part_of_the_table_that_cannot_keep_a_model_is_called_by_its_name():
+    rows = range(12)
+    frame = pd.DataFrame({
+        "age": rows, "region": ["north"] * 6 + ["south"] * 6, "ill": list("ababab") + ["a"] * 6,
+        "size": [1.5, 2] * 2 + [None] * 2 + [3.5] * 6,
+    })  # fmt: skip
+    asked = {"models": [LDiversity(2, on="ill")], "method": "mdav"}
+    with pytest.raises(ShoalError, match=r"cannot be had: even stratum 'south' as one group has l = 1$"):
+        shoal.anonymize(frame, 2, ["age"], ["ill"], within="region", identifiers="size", **asked)
+    frame["ill"] = list("ababaa" + "ababab")
+    said = (
+        r"even 2 rows of stratum 'north', kept apart by the gaps \(--gaps value puts them among others\) .* l = 1$"
+    )
+    with pytest.raises(ShoalError, match=said):
+        shoal.anonymize(frame, 2, ["age", "size"], ["ill"], within="region", gaps="blank", **asked)
+    with pytest.raises(ShoalError, match="even 2 rows, kept apart by the gaps"):
+        shoal.anonymize(frame, 2, ["age", "size"], ["ill"], identifiers="region", gaps="blank", **asked)
+    made = shoal.anonymize(frame, 2, ["age", "size"], ["ill"], within="region", gaps="value", **asked)
+    assert made.partition.n_groups >= 2
+
+
+def test_what_must_be_below_a_limit_and_is_at_it_is_said_so():
+    frame = pd.DataFrame({"age": range(8), "ill": list("abababab")})
+    with pytest.raises(ShoalError, match="even the whole table as one group has delta = 0, and must have less$"):
+        shoal.anonymize(frame, 2, "age", "ill", models=[DeltaDisclosure(0, on="ill")], method="mdav")

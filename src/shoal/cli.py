@@ -367,10 +367,8 @@ def print_found(found: "Verification") -> None:
         print(f"Rows of a {link.one} are linked {link.where}: at least {link.have} the same rows.")
     print_models(found)
     for asked, columns, k in found.combinations:
-        verdict = "Yes" if k >= asked else "No"
-        print(
-            f"{verdict}, on {', '.join(columns)} alone the smallest group has {k} {found.whom}, asked for {asked}."
-        )
+        verdict, whom = "Yes" if k >= asked else "No", found.whom if k != 1 else found.whom.removesuffix("s")
+        print(f"{verdict}, on {', '.join(columns)} alone the smallest group has {k} {whom}, asked for {asked}.")
 
 
 def print_models(found: "Verification") -> None:

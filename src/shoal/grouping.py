@@ -53,6 +53,7 @@ def grouped(
     record_weights: Float | None = None,
     units: Units | None = None,
     rules: Rules | None = None,
+    parts: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> Partition:
     """Fit a method to the points and see to what else is demanded of its groups.
@@ -65,14 +66,15 @@ def grouped(
     record_weights : how many people each record stands for; a method without a weighted form does not see them
     units : records that stay together, and what k counts; the records of a unit must be of one stratum
     rules : the privacy models that every group must satisfy, on the same units
+    parts : what errors call the strata, in the order of their numbers; by default they are called by these
     progress : called now and then with (records grouped so far, records in all)
     """
     if units is None:
-        found = labels_of(model, points, strata, record_weights, None, rules, progress)
+        found = labels_of(model, points, strata, record_weights, None, rules, parts, progress)
     else:
         first = np.unique(units.of, return_index=True)[1]
         own = gathered(points, record_weights, units.of, None if strata is None else strata[first])
-        found = labels_of(model, *own, units, rules, progress).of(units.of)
+        found = labels_of(model, *own, units, rules, parts, progress).of(units.of)
     if rules is not None:
         model.__dict__.pop("unruled_sse_", None)  # that of one stratum, or of the means of units
         if found.free is not None:
@@ -106,6 +108,7 @@ def labels_of(
     weights: Float | None,
     units: Units | None,
     rules: Rules | None,
+    names: Sequence[str] | None,
     progress: Progress | None,
 ) -> Labels:
     """The group of each unit, in groups that do not cross the borders of strata."""
@@ -118,7 +121,7 @@ def labels_of(
     # The largest comes last: what the fitted method says of itself is then said of most records.
     for place in np.argsort(sizes, kind="stable").tolist():
         own = np.flatnonzero(strata == numbers[place])
-        called = f"stratum {numbers[place]} (or records with the same gaps, {len(own)} of them)"
+        called = f"stratum {numbers[place]}" if names is None else names[place]
         if units is None and len(own) < model.k:
             raise ShoalError(
                 f"stratum {numbers[place]} has {len(own)} records, fewer than k={model.k}; join it with another"

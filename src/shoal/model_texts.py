@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.errors import ShoalError
 from shoal.option_rules import listed
-from shoal.privacy.models import MODELS, LDiversity, Model, TCloseness
+from shoal.privacy.models import MODELS, LDiversity, Model, PSensitivity, TCloseness
 
 VALUES = "--sensitive-values"
 
@@ -51,12 +51,13 @@ def model_of(flag: str, on: str, parts: Sequence[str]) -> Model:
         number: float = float(limit)
     except ValueError:
         raise ShoalError(f"{flag} {on}={':'.join(parts)}: {kind.limit} must be a number, not {limit!r}") from None
-    if kind.name == "p-sensitivity" and number.is_integer():
+    if kind.name == PSensitivity.name and number.is_integer():
         number = int(number)
     try:
         more_said = MORE.get(kind.name, none_more)(more)
     except IndexError:
-        raise ShoalError(f"{flag} cannot be read from {on}={':'.join(parts)}; see the page about models") from None
+        forms = ", ".join(f"{on}={form}" for form in FORMS.get(kind.name, ("0.5",)))
+        raise ShoalError(f"{flag} cannot be read from {on}={':'.join(parts)}; it takes {forms}") from None
     said: dict[str, Any] = {kind.limit: number, "on": on}
     return kind(**said, **more_said)
 
@@ -73,7 +74,7 @@ def diversity(parts: Sequence[str]) -> dict[str, Any]:
     if not parts:
         return {}
     kind, *more = parts
-    if len(more) > 1:
+    if len(more) > 1 or (kind == "recursive") != bool(more):
         raise IndexError
     try:
         return {"kind": kind} | ({"c": float(more[0])} if more else {})
@@ -86,6 +87,8 @@ def closeness(parts: Sequence[str]) -> dict[str, Any]:
     if not parts:
         return {}
     distance, *file = parts
+    if (distance == "hierarchical") != bool(file):
+        raise IndexError
     return {"distance": distance} | ({"taxonomy": ":".join(file)} if file else {})
 
 
@@ -106,3 +109,12 @@ MORE: Mapping[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "beta-likeness": flagged("enhanced", {"enhanced": True}),
     "delta-disclosure": flagged("ignore", {"absent": "ignore"}),
 }
+
+FORMS: Mapping[str, Sequence[str]] = {
+    PSensitivity.name: ("2",),
+    LDiversity.name: ("3", "2:entropy", "3:recursive:2"),
+    TCloseness.name: ("0.2", "0.2:ranks (or another distance)", "0.2:hierarchical:tree.csv"),
+    "beta-likeness": ("1", "1:enhanced"),
+    "delta-disclosure": ("1.5", "1.5:ignore"),
+}
+"""What may stand after the column, where it is not a share alone."""

@@ -32,7 +32,7 @@ from shoal.privacy.coding import coding_for
 from shoal.privacy.feasibility import outlook
 from shoal.privacy.information import information
 from shoal.privacy.persons import sizes_of
-from shoal.privacy.rules import Rules, by_ranks
+from shoal.privacy.rules import Rules, by_ranks, check_feasible
 from shoal.progress import check_progress, shown_progress
 from shoal.pseudonyms import check_key_place, key_in
 from shoal.release import Release, refuse_links
@@ -110,7 +110,9 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     gaps = (*dropped, *space.gaps)
     warn_of_all(said for attribute in space.attributes if (said := attribute.warning()) is not None)
     rules = rules_of(table, settings, design)
-    warn_of_all(() if rules is None else outlook(rules, model.k))
+    if rules is not None:
+        check_feasible(rules)
+        warn_of_all(outlook(rules, model.k))
     with shown_progress(progress, "grouping records") as report:
         partition, cells = grouped_as_designed(model, space, design, rules, report)
     squares = {name: [part] for name, part in space.squares(cells, aggregate).items()}
@@ -244,7 +246,7 @@ def grouped_as_designed(
     weights = None if design.weights is None else design.weights.floats
     partition = grouped(
         model, space.points, strata=space.strata, units=units, record_weights=weights, rules=rules,
-        progress=progress,
+        parts=None if rules is None else parts_said(space, design), progress=progress,
     )  # fmt: skip
     cells = space.cells(partition.labels)
     if not design.apart or design.person is None:
@@ -256,6 +258,26 @@ def grouped_as_designed(
     points = np.hstack([each.coordinates() * sqrt(each.weight) for each in varying])
     labels = levels_of(points, partition.labels, persons, model.k)
     return Partition(space.points, labels, model.k), cells | {each.name: labels for each in varying}
+
+
+def parts_said(space: Space, design: Design) -> list[str] | None:
+    """What errors call each part of the table that groups do not cross; None where there are no parts.
+
+    Parts of one stratum differ in their gaps, or in the numbers of rows of their persons.
+    """
+    if space.strata is None:
+        return None
+    _, first, rows = np.unique(space.strata, return_index=True, return_counts=True)
+    own = [""] * len(first)
+    if design.strata is not None:
+        own = [f"stratum {design.strata.names[code]!r}" for code in design.strata.codes[first].tolist()]
+        if len(set(own)) == len(own):
+            return own
+    kept_apart = "kept apart by the gaps (--gaps value puts them among others) or by the numbers of linked rows"
+    return [
+        f"{count} {'row' if count == 1 else 'rows'}{f' of {name}' if name else ''}, {kept_apart},"
+        for name, count in zip(own, rows.tolist(), strict=True)
+    ]
 
 
 def without_gaps(table: Table, wishes: Wishes) -> tuple[Table, list[GapFacts]]:

@@ -37,6 +37,18 @@ def test_strata_and_both_losses_are_named():
     assert "weighted by 'w'" in figures["weighted_information_loss"].sentence
 
 
+def test_strata_that_were_merged_are_no_longer_counted():
+    table = {"age": [20, 22, 29, 31, 35, 38, 40, 44, 51, 58, 60, 77], "region": list("aaaabbbbcccc")}
+    asked = {"within": "region", "method": "mdav"}
+
+    def said(merged):
+        release = shoal.anonymize(pd.DataFrame(table), 2, "age", merge_strata=merged, **asked)
+        return {each.name: each.sentence for each in release.figures}["strata"]
+
+    assert said({"c": "a"}) == "no group crosses a border of the 2 strata of region; 1 was merged into others"
+    assert said({"c": "a", "b": "a"}) == "only 1 stratum of region is left; 2 were merged into others"
+
+
 @pytest.mark.parametrize(("k", "warns"), [(5, False), (2, True)])
 def test_linkage_says_who_may_be_found(k, warns):
     figure = linkage(k, 5, "persons", "pid")

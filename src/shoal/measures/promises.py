@@ -9,7 +9,7 @@ from shoal.privacy.checking import Check
 
 
 def promises(checks: Iterable[Check], where: str) -> list[Figure]:
-    """What models found; the second of one name and column, such as another alpha, has 2 at the end of its name."""
+    """What models found; the second of one name on one column, such as another alpha, has a 2 in its name."""
     found, seen = [], Counter[str]()
     for check in checks:
         figure = promise(check, where)

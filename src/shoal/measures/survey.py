@@ -13,12 +13,16 @@ def strata(known: Known) -> Iterable[Figure]:
     if found is None:
         return
     columns = ", ".join(found["columns"])
-    merged = f", of which {found['merged']} were merged" if found["merged"] else ""
-    out = found["dropped"]
-    dropped = f"; {out} records of strata that are too small were left out" if out else ""
+    there, joined, out = found["number"], found["merged"], found["dropped"]
+    merged = f"; {joined} {'was' if joined == 1 else 'were'} merged into others" if joined else ""
+    small = f"; {out} {'record' if out == 1 else 'records'} of strata that are too small"
+    dropped = f"{small} {'was' if out == 1 else 'were'} left out" if out else ""
     yield Figure(
         "strata", found["number"], "strata", counted(found["number"]), f"strata of {columns}",
-        f"no group crosses a border of the {found['number']} strata of {columns}{merged}{dropped}", "groups",
+        f"no group crosses a border of the {there} strata of {columns}{merged}{dropped}"
+        if there > 1
+        else f"only 1 stratum of {columns} is left{merged}{dropped}",
+        "groups",
         details=found,
     )  # fmt: skip
 

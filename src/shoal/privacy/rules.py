@@ -311,6 +311,6 @@ def check_feasible(rules: Rules, called: str = "the whole table") -> None:
     values, excess = rules.judge(np.zeros(rules.n_units, np.int64))
     for place, model in enumerate(rules.models):
         if excess[place, 0] > 0:
-            raise ShoalError(
-                f"{model} cannot be had: even {called} as one group has {model.said(float(values[place, 0]))}"
-            )
+            found = float(values[place, 0])
+            below = ", and must have less" if found <= model.asked and not model.at_least else ""
+            raise ShoalError(f"{model} cannot be had: even {called} as one group has {model.said(found)}{below}")
