@@ -5,7 +5,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from random import Random
 
 import pandas as pd
@@ -30,6 +30,12 @@ POLICIES = ("drop", "pattern", "blank", "value", "impute")
 GRADES = ["none", "mild", "severe"]
 NUMBER, WORD = ("median", "mode", "interval"), ("mode", "set", "share")
 
+
+def to_the_minute(moment):
+    """A point in time, or a time of day, as people write it."""
+    return moment.replace(second=0, microsecond=0)
+
+
 SORTS = {  # how the values of a column are drawn, what is asked for it, and which common values it can have
     "whole": (st.integers(-9, 40), {}, NUMBER),
     "tenths": (st.integers(0, 300).map(lambda units: units / 10), {}, NUMBER),
@@ -40,6 +46,8 @@ SORTS = {  # how the values of a column are drawn, what is asked for it, and whi
     "code": (st.sampled_from(["I10", "I11", "J10", "J99", "K52"]), {"prefixes": [1, 2]}, ("mode",)),
     "flag": (st.booleans(), {}, ("median", "mode")),
     "day": (st.dates(date(1950, 1, 1), date(2020, 12, 31)), {}, NUMBER),
+    "seen": (st.datetimes(datetime(2020, 1, 1), datetime(2021, 1, 1)).map(to_the_minute), {}, NUMBER),
+    "hour": (st.times().map(to_the_minute), {}, ()),
     "income": (st.integers(0, 500).map(lambda n: max(0, n - 250)), {"kinds": "semi-continuous"}, NUMBER),
     "lat": (st.integers(470, 550).map(lambda units: units / 10), {}, ()),
     "lon": (st.integers(60, 150).map(lambda units: units / 10), {}, ()),
