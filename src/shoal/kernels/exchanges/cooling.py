@@ -11,6 +11,7 @@ from shoal.kernels.exchanges.local import draw, uniform
 from shoal.kernels.exchanges.regroup import befriend, best_cut, next_empty
 from shoal.kernels.exchanges.repair import cost_of_merging, excess_of_both, merge
 from shoal.kernels.exchanges.weighted import (
+    NOBODY,
     Weighed,
     can_leave,
     can_swap,
@@ -53,7 +54,7 @@ def move(groups: Weighed, x: int, g: int, heat: float, seed: Array) -> None:
     d2 = squared_distance(groups.rows, x, groups.centre[g])
     delta = cost_of_entering(d2, groups.mass[g], groups.weight[x])
     delta -= gain_of_leaving(groups.own[x], groups.mass[home], groups.weight[x])
-    if kept(delta, heat, seed) and keeps(groups, home, x, -1) and keeps(groups, g, -1, x):
+    if kept(delta, heat, seed) and keeps(groups, home, x, NOBODY) and keeps(groups, g, NOBODY, x):
         relist(groups, x, g)
         settle(groups, home)
         settle(groups, g)
@@ -82,7 +83,7 @@ def swap(groups: Weighed, x: int, g: int, heat: float, seed: Array) -> None:
 def divide(groups: Weighed, g: int, h: int, heat: float, seed: Array) -> None:
     """Perhaps one or two groups are divided anew, along the line between two of their records; h may be empty."""
     size, before = groups.size[g] + groups.size[h], groups.error[g] + groups.error[h]
-    order, keys, left = np.empty(size, np.int32), np.empty(size), np.empty(size)
+    order, keys, left = np.empty(size, np.int64), np.empty(size), np.empty(size)
     means, first, count = np.empty((2, groups.rows.shape[1])), groups.size[g], 0
     for which in range(2):
         i = groups.head[g] if which == 0 else groups.head[h]

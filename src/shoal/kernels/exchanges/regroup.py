@@ -4,6 +4,7 @@ import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.weighted import (
+    NOBODY,
     REACH,
     Weighed,
     best_entry,
@@ -37,7 +38,7 @@ def price_of_dissolving(groups: Weighed, g: int) -> float:
 def dissolve(groups: Weighed, least: float) -> int:
     """Give up every group whose records enter neighbours at less than its error; returns how many."""
     made = 0
-    taken = np.empty(groups.label.size, np.int32)
+    taken = np.empty(groups.label.size, np.int64)
     for g in range(groups.size.size):
         gain = groups.error[g] - least
         if groups.size[g] == 0 or gain <= 0.0 or price_of_dissolving(groups, g) >= gain:
@@ -162,7 +163,7 @@ def split(groups: Weighed, least: float) -> int:
     """Cut every group that is large enough in two, along the line between two far records; returns how many."""
     made, empty = 0, 0
     room = groups.label.size
-    members, keys, left = np.empty(room, np.int32), np.empty(room), np.empty(room)
+    members, keys, left = np.empty(room, np.int64), np.empty(room), np.empty(room)
     means = np.empty((2, groups.rows.shape[1]))
     for g in range(groups.size.size):
         while (
@@ -232,9 +233,9 @@ def gather(groups: Weighed, x: int, pool: Array, d2: Array, chosen: Array, left:
     for p in np.argsort(d2[:found], kind="mergesort"):
         if is_enough(groups, new):
             most = 3 * kept if most < 0 else most
-            if kept == most or keeps(groups, new, -1, -1):
+            if kept == most or keeps(groups, new, NOBODY, NOBODY):
                 break
-        if can_leave(groups, pool[p]) and keeps(groups, groups.label[pool[p]], pool[p], -1):
+        if can_leave(groups, pool[p]) and keeps(groups, groups.label[pool[p]], pool[p], NOBODY):
             chosen[kept], left[kept] = pool[p], groups.label[pool[p]]
             relist(groups, pool[p], new)
             kept += 1
@@ -266,8 +267,8 @@ def create(groups: Weighed, least: float) -> int:
     """Form a group wherever neighbours can spare records that lose less together; returns how many."""
     made, empty, stamp = 0, 0, 0
     room = groups.label.size
-    pool, d2 = np.empty(room, np.int32), np.empty(room)
-    chosen, left = np.empty(room, np.int32), np.empty(room, np.int32)
+    pool, d2 = np.empty(room, np.int64), np.empty(room)
+    chosen, left = np.empty(room, np.int64), np.empty(room, np.int64)
     stamps = np.zeros(groups.size.size, np.int64)
     for g in range(groups.size.size):
         if groups.total[g] <= groups.least_count or groups.size[g] <= groups.least_records:
@@ -279,7 +280,7 @@ def create(groups: Weighed, least: float) -> int:
         stamp += 3
         some = left[:kept]
         before = error_of(groups, some, stamps, stamp - 2)
-        if is_enough(groups, empty) and keeps(groups, empty, -1, -1):
+        if is_enough(groups, empty) and keeps(groups, empty, NOBODY, NOBODY):
             settle_all(groups, some, stamps, stamp - 1)
             settle(groups, empty)
             if groups.error[empty] + error_of(groups, some, stamps, stamp) < before - least:

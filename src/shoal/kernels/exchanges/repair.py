@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.weighted import (
+    NOBODY,
     Weighed,
     are_alike,
     can_leave,
@@ -126,7 +127,7 @@ def asked_of(groups: Weighed, g: int) -> int:
 @inner
 def price_of_help(groups: Weighed, g: int, y: int, excess: float) -> float:
     """What it costs that a record enters a broken group, for the part of the excess that it takes away."""
-    gain = excess - excess_with(groups, g, -1, y, excess)
+    gain = excess - excess_with(groups, g, NOBODY, y, excess)
     if gain <= 0.0:
         return np.inf
     d2 = squared_distance(groups.rows, y, groups.centre[g])
@@ -140,7 +141,7 @@ def spared(groups: Weighed, g: int, mine: Array) -> int:
     stride = max(1, groups.size[g] // asked_of(groups, g))
     while x >= 0:
         if place % stride == 0:
-            key = 0.0 if groups.size[g] <= mine.size else excess_with(groups, g, x, -1, np.inf)
+            key = 0.0 if groups.size[g] <= mine.size else excess_with(groups, g, x, NOBODY, np.inf)
             found = filed(mine, left, found, x, key)
         place += 1
         x = groups.after[x]
@@ -195,9 +196,9 @@ def best_step(groups: Weighed, excess: Array, g: int, mine: Array, yours: Array)
         if can_leave(groups, y):
             cost = cost_of_entering(d2, mass[g], weight[y]) - gain_of_leaving(own[y], mass[h], weight[y])
             if is_cheaper(cost, excess[g], best):
-                gain = excess[g] - excess_with(groups, g, -1, y, excess[g])
+                gain = excess[g] - excess_with(groups, g, NOBODY, y, excess[g])
                 if gain > 0.0 and is_cheaper(cost, gain, best):
-                    if excess_with(groups, h, y, -1, excess[h]) <= excess[h]:
+                    if excess_with(groups, h, y, NOBODY, excess[h]) <= excess[h]:
                         best = Step(MOVE, -1, np.int64(y), cost, gain)
         for at in range(going):
             x = mine[at]
@@ -235,9 +236,9 @@ def put_right(groups: Weighed, excess: Array, g: int, mine: Array, yours: Array)
             if step.kind == SWAP:
                 relist(groups, step.group, group)
             settle(groups, group)
-            excess[group] = excess_with(groups, group, -1, -1, np.inf)
+            excess[group] = excess_with(groups, group, NOBODY, NOBODY, np.inf)
         settle(groups, g)
-        excess[g] = excess_with(groups, g, -1, -1, np.inf)
+        excess[g] = excess_with(groups, g, NOBODY, NOBODY, np.inf)
 
 
 @inner
@@ -284,14 +285,14 @@ def all_excess(groups: Weighed) -> Array:
     excess = np.zeros(groups.size.size)
     for g in range(groups.size.size):
         if groups.size[g] > 0:
-            excess[g] = excess_with(groups, g, -1, -1, np.inf)
+            excess[g] = excess_with(groups, g, NOBODY, NOBODY, np.inf)
     return excess
 
 
 @kernel
 def repair(groups: Weighed, excess: Array) -> None:
     """Put every broken group right, those that are the farthest from their promises last."""
-    mine, yours = np.empty(OWN, np.int32), np.empty(OTHERS, np.int32)
+    mine, yours = np.empty(OWN, np.int64), np.empty(OTHERS, np.int64)
     for g in np.argsort(excess, kind="mergesort"):
         if groups.size[g] > 0:
             put_right(groups, excess, g, mine, yours)
@@ -319,7 +320,7 @@ def neighbours_of(groups: Weighed, some: Array, count: int) -> Array:
     """For some groups the `count` groups with the nearest centroids; the others have none."""
     there = np.flatnonzero(groups.size)
     count = min(count, len(there) - 1)
-    near = np.full((len(groups.size), max(count, 1)), -1, np.int32)
+    near = np.full((len(groups.size), max(count, 1)), -1, np.int64)
     if count > 0 and len(some):
         centres = np.ascontiguousarray(groups.centre[there])
         found = there[cKDTree(centres).query(groups.centre[some], k=count + 1)[1]]

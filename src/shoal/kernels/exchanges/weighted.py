@@ -20,6 +20,8 @@ from shoal.kernels.sums.exact import squared_distance
 
 REACH = 1.5  # how much farther than its own centroid another one may be, squared
 
+NOBODY = np.int64(-1)  # in place of a record, and of its type: a plain -1 is a type of its own to the compiler
+
 NONE, MOVE, SWAP, CHAIN = 0, 1, 2, 3
 
 MANY = 500  # records of a group that are not tried one by one under privacy models
@@ -32,17 +34,17 @@ class Weighed(NamedTuple):
     rows: Array  # float64 (n, m): the points
     weight: Array  # float64 (n,): what each counts for in the error, at most 1
     counts: Array  # int64 (n,): and for the size of its group
-    label: Array  # int32 (n,): the group of each record
-    head: Array  # int32 (groups,): its first record, -1 for a group that is not there
-    after: Array  # int32 (n,): the next record of the group, -1 at the end
-    before: Array  # int32 (n,): the one before it, -1 at the head
-    size: Array  # int32 (groups,): its records
+    label: Array  # int64 (n,): the group of each record
+    head: Array  # int64 (groups,): its first record, -1 for a group that is not there
+    after: Array  # int64 (n,): the next record of the group, -1 at the end
+    before: Array  # int64 (n,): the one before it, -1 at the head
+    size: Array  # int64 (groups,): its records
     total: Array  # int64 (groups,): their counts
     mass: Array  # float64 (groups,): their weights
     centre: Array  # float64 (groups, m): their weighted mean, the plain one where they have no weight
     error: Array  # float64 (groups,): their squared distances to it, times their weights
     own: Array  # float64 (n,): the squared distance to the own centroid
-    near: Array  # int32 (groups, count): groups with near centroids, -1 at the end
+    near: Array  # int64 (groups, count): groups with near centroids, -1 at the end
     changed: Array  # int64 (groups,): when a record last entered or left
     looked: Array  # int64 (groups,): when all its records were last looked at in vain
     clock: Array  # int64 (1,)
@@ -88,17 +90,17 @@ def new_weighed(
         rows,
         weights,
         counts,
-        labels.astype(np.int32),
-        np.full(room, -1, np.int32),
-        np.full(n, -1, np.int32),
-        np.full(n, -1, np.int32),
-        np.zeros(room, np.int32),
+        labels.astype(np.int64),
+        np.full(room, -1, np.int64),
+        np.full(n, -1, np.int64),
+        np.full(n, -1, np.int64),
+        np.zeros(room, np.int64),
         np.zeros(room, np.int64),
         np.zeros(room),
         np.zeros((room, m)),
         np.zeros(room),
         np.zeros(n),
-        np.full((room, 1), -1, np.int32),
+        np.full((room, 1), -1, np.int64),
         np.zeros(room, np.int64),
         np.full(room, -1, np.int64),
         np.zeros(1, np.int64),
@@ -114,7 +116,7 @@ def lists_of_neighbours(groups: Weighed, count: int) -> Array:
     """For each group the `count` groups with the nearest centroids, fewer where there are fewer."""
     there = np.flatnonzero(groups.size)
     count = min(count, len(there) - 1)
-    near = np.full((len(groups.size), max(count, 1)), -1, np.int32)
+    near = np.full((len(groups.size), max(count, 1)), -1, np.int64)
     if count > 0:
         near[there, :count] = there[nearest_neighbours(np.ascontiguousarray(groups.centre[there]), count)[0]]
     return near
@@ -224,7 +226,7 @@ def can_leave(groups: Weighed, x: int) -> bool:
 
 @inner
 def excess_with(groups: Weighed, g: int, out: int, into: int, most: float) -> float:
-    """How far a group without one record and with another (-1 for none) is from all promises.
+    """How far a group without one record and with another (NOBODY for none) is from all promises.
 
     Whoever asks only whether it is above `most` need not wait for the exact number.
     """
@@ -247,7 +249,7 @@ def excess_with(groups: Weighed, g: int, out: int, into: int, most: float) -> fl
 
 @inner
 def keeps(groups: Weighed, g: int, out: int, into: int) -> bool:
-    """Whether a group without one record and with another (-1 for none) keeps all promises."""
+    """Whether a group without one record and with another (NOBODY for none) keeps all promises."""
     return groups.rules.kind.size == 0 or excess_with(groups, g, out, into, 0.0) <= 0.0
 
 
@@ -311,7 +313,7 @@ def best_entry(groups: Weighed, y: int, home: int, barred: int, promised: bool) 
             continue
         d2 = squared_distance(groups.rows, y, groups.centre[g])
         cost = cost_of_entering(d2, groups.mass[g], groups.weight[y])
-        if cost < least and (not promised or keeps(groups, g, -1, y)):
+        if cost < least and (not promised or keeps(groups, g, NOBODY, y)):
             least, group = cost, g
     return least, group
 
@@ -338,11 +340,11 @@ def is_promised(groups: Weighed, x: int, change: Change) -> bool:
     home, g, y = groups.label[x], change.group, change.other
     if change.kind == SWAP:
         return can_swap(groups, x, y)
-    if not keeps(groups, home, x, -1):
+    if not keeps(groups, home, x, NOBODY):
         return False
     if change.kind == MOVE:
-        return keeps(groups, g, -1, x)
-    return keeps(groups, g, y, x) and keeps(groups, change.target, -1, y)
+        return keeps(groups, g, NOBODY, x)
+    return keeps(groups, g, y, x) and keeps(groups, change.target, NOBODY, y)
 
 
 @inner
@@ -440,7 +442,7 @@ def listed(groups: Weighed, g: int, members: Array) -> int:
 def exchange(groups: Weighed, reach: float, least: float) -> int:
     """Look once at every record of a group that is worth it; returns how many changes were made."""
     made = 0
-    members = np.empty(groups.label.size, np.int32)
+    members = np.empty(groups.label.size, np.int64)
     tries = 1 if groups.rules.kind.size == 0 else TRIES
     tried = Tried(np.empty(tries), np.empty((tries, 4), np.int64))
     for g in range(groups.size.size):
