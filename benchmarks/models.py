@@ -196,7 +196,7 @@ def adult_case(path, what):
 def adult_release(table, what):
     quasi = [name for name in table.column_names if name not in ADULT_CONFIDENTIAL]
     return shoal.anonymize(
-        table, k=ADULT_K, quasi_identifiers=quasi, confidential=ADULT_CONFIDENTIAL, gaps="blank", method="auto",
+        table, k=ADULT_K, quasi_identifiers=quasi, confidential=ADULT_CONFIDENTIAL, gaps="value", method="auto",
         models=DEMANDS[what],
     )  # fmt: skip
 
