@@ -69,6 +69,7 @@ class Pair:
     control : people who are not in the table, column by column, coded as `before` is
     population : everybody whom an attacker may think of, likewise, by quasi-identifiers at least
     seed : of what is drawn at random
+    rows : the row of the original table that each original record was, where it is known
     """
 
     columns: tuple[PairColumn, ...]
@@ -78,6 +79,7 @@ class Pair:
     control: Mapping[str, Float] = field(default_factory=dict)
     population: Mapping[str, Float] = field(default_factory=dict)
     seed: int = 0
+    rows: Int | None = None
 
     @property
     def quasi_identifiers(self) -> tuple[PairColumn, ...]:
@@ -97,7 +99,8 @@ class Pair:
     @property
     def k(self) -> int:
         """The size of the smallest group."""
-        return int(self.sizes.min())
+        sizes = self.sizes
+        return int(sizes[sizes > 0].min())
 
     @property
     def n_before(self) -> int:
@@ -127,6 +130,7 @@ class Pair:
             columns=tuple(column.rows(before, after) for column in self.columns),
             groups=self.groups[after],
             weights=None if self.weights is None else self.weights[after],
+            rows=None if self.rows is None else self.rows[before],
         )
 
 

@@ -1,9 +1,9 @@
-"""Records looked for among released ones: the nearest, all of them where several are equally near, and weighed ones.
+"""Records looked for among released ones: the nearest, all that are equally near, and the ones of the most weight.
 
-A coordinate is a number, where differences are squared, or a name, where another one costs 1. Released rows stand
-in the order of their first coordinate. The search goes from where a record would stand to both sides, and ends
-where that coordinate alone is farther than the nearest row found. In few dimensions it sees few rows; in many it
-sees most of them, and gives each up as soon as it is too far.
+A coordinate is a number, whose differences may be squared, or a name, where another one costs 1. Released rows
+stand in the order of their first coordinate. The search goes from where a record would stand to both sides, and
+ends where that coordinate alone is farther than the nearest row found. In few dimensions it sees few rows; in many
+it sees most of them, and gives each up as soon as it is too far.
 """
 
 import numpy as np
@@ -15,16 +15,24 @@ _NOTHING = 1e-20  # and what is below this is none
 
 
 @folded
-def apart(one: float, other: float, named: bool) -> float:
-    """The squared distance in one coordinate."""
+def apart(one: float, other: float, named: bool, squared: bool) -> float:
+    """How far two values are from each other in one coordinate."""
     if named:
         return 0.0 if one == other else 1.0
-    return (one - other) * (one - other)
+    return (one - other) * (one - other) if squared else abs(one - other)
 
 
 @kernel
 def nearest_rows(
-    records: Array, rows: Array, named: Array, low: Array, high: Array, sizes: Array, own: Array, names: Array
+    records: Array,
+    rows: Array,
+    named: Array,
+    low: Array,
+    high: Array,
+    sizes: Array,
+    own: Array,
+    names: Array,
+    squared: bool,
 ) -> tuple[Array, Array]:
     """How probably each record is found by whoever guesses among the nearest rows, and the name of one of them.
 
@@ -41,9 +49,9 @@ def nearest_rows(
         while True:
             to_left, to_right = np.inf, np.inf
             if left >= low[x]:
-                to_left = apart(records[x, 0], rows[left, 0], named[0])
+                to_left = apart(records[x, 0], rows[left, 0], named[0], squared)
             if right < high[x]:
-                to_right = apart(records[x, 0], rows[right, 0], named[0])
+                to_right = apart(records[x, 0], rows[right, 0], named[0], squared)
             away = min(to_left, to_right)
             if away == np.inf or away > limit:
                 break
@@ -54,7 +62,7 @@ def nearest_rows(
                 row = left
                 left -= 1
             for j in range(1, width):
-                away += apart(records[x, j], rows[row, j], named[j])
+                away += apart(records[x, j], rows[row, j], named[j], squared)
                 if away > limit:
                     break
             if away > limit:

@@ -1,4 +1,4 @@
-"""Whoever is alone: keys that occur once, predicates that one record fulfils, and the nearest of many rows."""
+"""Whoever is alone: keys that occur once, and predicates that one record fulfils."""
 
 import numpy as np
 
@@ -62,31 +62,4 @@ def fulfilled(table: Array, columns: Array, asked: Array, low: Array, high: Arra
                 found[q] += 1
                 if found[q] == 2:
                     break
-    return found
-
-
-@kernel
-def nearest_of(rows: Array, named: Array, squared: bool, targets: Array) -> Array:
-    """The row nearest to each target, the lowest number among equals.
-
-    A column adds |a - b|, or its square; where it is one of names, it adds 1 if a and b differ. A gap is 1 from
-    every value and 0 from a gap. A row is left as soon as it is no nearer than the best.
-    """
-    found = np.zeros(targets.shape[0], np.int64)
-    for t in range(targets.shape[0]):
-        best = np.inf
-        for i in range(rows.shape[0]):
-            total = 0.0
-            for j in range(rows.shape[1]):
-                step = abs(rows[i, j] - targets[t, j])
-                if step != step:
-                    step = 0.0 if np.isnan(rows[i, j]) and np.isnan(targets[t, j]) else 1.0
-                elif named[j] and step > 0.0:
-                    step = 1.0
-                total += step * step if squared else step
-                if total >= best:
-                    break
-            if total < best:
-                best = total
-                found[t] = i
     return found

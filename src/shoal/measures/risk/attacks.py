@@ -10,7 +10,7 @@ Reference: M. Giomi et al., A unified framework for quantifying privacy risk in 
 312-328 (the design; the predicates, distances and guesses are those described here).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -20,18 +20,20 @@ from numpy.typing import NDArray
 from shoal.measures.figures import Figure, FigureTable
 from shoal.measures.pair import Float, Int, Pair, PairColumn, pair_measure
 from shoal.measures.risk.disclosure import told_by
-from shoal.measures.risk.nearest import groups_near, span_of
+from shoal.measures.risk.nearest import centre_and_range, classes_of, coordinates, nearest, search_order
 from shoal.measures.risk.predicates import guessed_predicates, one_column, several_columns, singled_out
+from shoal.measures.risk.sampling import drawn
 from shoal.measures.risk.uniqueness import codes_of, keys_of
 
-ATTACKS = 500  # attempts of each attack
+ATTACKS = 500  # attempts of each attack, at most
+_WORK, _FEWEST = 200_000_000, 100  # attempts times records to single out, and attempts at least
 _Z = 1.959963984540054  # the normal quantile of 95 %
 _TOLERANCE = 0.05  # by which a guessed number may be off
 _SEVERAL = 3  # columns of a predicate
 
 
 @dataclass(frozen=True)
-class Rate:
+class Tally:
     """So many successes of so many attempts."""
 
     hits: int
@@ -68,10 +70,10 @@ class Attack:
     """
 
     name: str
-    main: Rate
+    main: Tally
     naive: float
-    control: Rate | None
-    compared: Rate
+    control: Tally | None
+    compared: Tally
     headline: bool = True
 
     @property
@@ -90,9 +92,9 @@ class Attack:
         return max(0.0, excess), max(0.0, excess - error), max(0.0, min(1.0, excess + error))
 
 
-def half_width(rate: Rate) -> float:
+def half_width(tally: Tally) -> float:
     """Half the width of the interval of a share."""
-    low, high = rate.interval
+    low, high = tally.interval
     return (high - low) / 2.0
 
 
@@ -106,32 +108,27 @@ def attacks(pair: Pair) -> Iterable[Figure]:
         "predicates from the release that are true for exactly one original record",
         list(singling_out(pair)),
         "A predicate is a condition on one column (the smallest or largest value, a value of one released "
-        "record), "
-        "or on up to 3 columns of a released record (at least or at most its number, equal to its category), that "
-        "is "
-        "true for one different released record only. It succeeds if it is true for exactly one original record. "
-        "Control: for exactly one of the people who are not in the table, both among equally many people. "
-        "Guessing: "
-        "random conditions with random released values. With exact confidential values among the columns most "
-        "records are singled out.",
+        "record), or on up to 3 columns of a released record (at least or at most its number, equal to its "
+        "category), that is true for one different released record only. It succeeds if it is true for exactly "
+        "one original record. Control: for exactly one of the people who are not in the table, both among "
+        "equally many people. Guessing: random conditions with random released values. With exact confidential "
+        "values among the columns most records are singled out.",
     )  # fmt: skip
     yield from attack_figures(
         "linkability", "linkability",
         "persons both halves of whose quasi-identifiers lead to the same released record",
         list(linkability(pair)),
         "The quasi-identifiers are dealt into two halves in turn. Each half looks for the nearest different "
-        "released "
-        "record (Gower's distance: sum of |a - b| / range, 0 or 1 for categories and gaps; of equals a random "
-        "one). "
-        "It succeeds if both find the same. Guessing: two random released records.",
+        "released record (Gower's distance: sum of |a - b| / range, 0 or 1 for categories; a gap is at the mean "
+        "and costs 1 beside a value; of equals a random one). It succeeds if both find the same. Guessing: two "
+        "random ones.",
     )  # fmt: skip
     yield from attack_figures(
         "inference", "inference", "confidential values guessed right from the nearest released records",
         list(inference(pair)),
         "The released records nearest by all quasi-identifiers (Gower's distance) give the guess: their most "
-        "frequent "
-        f"category, or their median number, which may be off by {_TOLERANCE:.0%}. Guessing: the most frequent "
-        "category or the median number of the whole release. People without the value are left out.",
+        f"frequent category, or their median number, which may be off by {_TOLERANCE:.0%}. Guessing: the most "
+        "frequent category or the median number of the whole release. People without the value are left out.",
     )  # fmt: skip
 
 
@@ -157,16 +154,15 @@ def attack_figures(name: str, label: str, what: str, found: list[Attack], defini
         f"{100 * low:.1f} to {100 * high:.1f} %); guessing in {100 * best.naive:.1f} %.{missing}",
         "risk", "public", definition=f"{definition} Intervals are Wilson's, of 95 %.", table=table,
     )  # fmt: skip
-    risks = [(attack.risk, attack) for attack in told if attack.risk is not None]
+    risks = [(risk, attack) for attack in told if (risk := attack.risk) is not None]
     if risks:
-        (risk, least, most), worst = max((risk, attack) for risk, attack in risks if risk is not None)
+        (excess, least, most), worst = max(risks, key=lambda each: each[0])
         control = worst.control.value if worst.control is not None else 0.0
         yield Figure(
-            f"{name}_risk", 100.0 * risk, "%", f"{100 * risk:.1f} %",
+            f"{name}_risk", 100.0 * excess, "%", f"{100 * excess:.1f} %",
             f"{label}: success beyond that on other people",
             f"{label.capitalize()} ({worst.name}) succeeds in {100 * worst.compared.value:.1f} % of cases on "
-            "people of "
-            f"the table and in {100 * control:.1f} % on others: a risk of {100 * risk:.1f} % (95 %: "
+            f"people of the table and in {100 * control:.1f} % on others: a risk of {100 * excess:.1f} % (95 %: "
             f"{100 * least:.1f} to {100 * most:.1f} %).",
             "risk", "public",
             definition="(main - control) / (1 - control), at least 0, where main is the success on people of the "
@@ -190,11 +186,10 @@ def row_of(attack: Attack) -> tuple[str | int | float | None, ...]:
     )  # fmt: skip
 
 
-def control_rows(pair: Pair, columns: Iterable[PairColumn]) -> Float | None:
-    """The columns of the control set side by side; None where it lacks one or is empty."""
-    there = [pair.control.get(column.name) for column in columns]
-    known = [values for values in there if values is not None]
-    return np.column_stack(known) if len(known) == len(there) and len(known[0]) else None
+def control_of(pair: Pair, columns: Sequence[PairColumn]) -> list[Float] | None:
+    """The columns of the control set; None where it lacks one or is empty."""
+    known = [pair.control[column.name] for column in columns if column.name in pair.control]
+    return known if len(known) == len(columns) and len(known[0]) else None
 
 
 def singling_out(pair: Pair) -> Iterator[Attack]:
@@ -210,25 +205,26 @@ def singling_out_by(pair: Pair, columns: tuple[PairColumn, ...], said: str, head
     rng = np.random.default_rng(pair.seed)
     numbers = np.array([column.is_number for column in columns])
     released, before = different_rows(pair, columns), np.array([column.before for column in columns])
-    control = control_rows(pair, columns)
+    control = control_of(pair, columns)
     as_many, others = before, None
     if control is not None:
-        size = min(len(control), pair.n_before)
-        others = np.ascontiguousarray(control[rng.permutation(len(control))[:size]].T)
+        size = min(len(control[0]), pair.n_before)
+        others = np.array(control)[:, rng.permutation(len(control[0]))[:size]]
         as_many = before if size == pair.n_before else before[:, rng.permutation(pair.n_before)[:size]]
+    attempts = min(ATTACKS, max(_WORK // pair.n_before, _FEWEST))
     for name, width, made in (
-        ("one column", 1, one_column(released, numbers, ATTACKS, rng)),
-        ("several columns", _SEVERAL, several_columns(released, numbers, _SEVERAL, ATTACKS, rng)),
+        ("one column", 1, one_column(released, numbers, attempts, rng)),
+        ("several columns", _SEVERAL, several_columns(released, numbers, _SEVERAL, attempts, rng)),
     ):
         if width > 1 and len(columns) == 1:
             continue
         tries = len(made)
-        main = Rate(int(singled_out(before, made).sum()), tries)
-        guessed = guessed_predicates(released, numbers, width, ATTACKS, rng)
+        main = Tally(int(singled_out(before, made).sum()), tries)
+        guessed = guessed_predicates(released, numbers, width, attempts, rng)
         yield Attack(
             f"{name}, {said}", main, float(singled_out(before, guessed).mean()),
-            None if others is None else Rate(int(singled_out(others, made).sum()), tries),
-            main if as_many is before else Rate(int(singled_out(as_many, made).sum()), tries), headline,
+            None if others is None else Tally(int(singled_out(others, made).sum()), tries),
+            main if as_many is before else Tally(int(singled_out(as_many, made).sum()), tries), headline,
         )  # fmt: skip
 
 
@@ -245,43 +241,47 @@ def linkability(pair: Pair) -> Iterator[Attack]:
     if len(columns) < 2:
         return
     rng = np.random.default_rng(pair.seed)
-    targets = sample(len(columns[0].before), rng)
-    persons = np.column_stack([column.before[targets] for column in columns])
-    control = control_rows(pair, columns)
-    main = linked(pair, persons, rng)
-    others = None if control is None else linked(pair, control[sample(len(control), rng)], rng)
+    targets = drawn(pair.n_before, ATTACKS, pair.seed)
+    main = linked(pair, [column.before[targets] for column in columns], rng)
+    others = None
+    if (control := control_of(pair, columns)) is not None:
+        picked = drawn(len(control[0]), ATTACKS, pair.seed)
+        others = linked(pair, [values[picked] for values in control], rng)
     halves = [" + ".join(column.name for column in columns[start::2]) for start in (0, 1)]
-    naive = 1.0 / len(np.unique(pair.groups))
+    naive = 1.0 / len(classes_of(pair).sizes)
     yield Attack(f"{halves[0]} and {halves[1]}", main, naive, others, main)
 
 
-def linked(pair: Pair, persons: Float, rng: np.random.Generator) -> Rate:
+def linked(pair: Pair, persons: Sequence[Float], rng: np.random.Generator) -> Tally:
     """How many persons both halves lead to the same group."""
     columns = pair.quasi_identifiers
-    one, two = (nearest_groups(pair, columns[start::2], persons[:, start::2], rng) for start in (0, 1))
-    return Rate(int((one == two).sum()), len(persons))
+    one, two = (nearest_records(pair, columns[start::2], persons[start::2], rng) for start in (0, 1))
+    return Tally(int((pair.groups[one] == pair.groups[two]).sum()), len(one))
 
 
-def nearest_groups(pair: Pair, columns: tuple[PairColumn, ...], persons: Float, rng: np.random.Generator) -> Int:
-    """The group whose released record is nearest to each person, a random one of those that are equally near."""
-    spans = np.array([span_of(column.after) if column.is_number else 0.0 for column in columns])
-    return groups_near(pair, columns, spans, persons, rng, squared=False)
-
-
-def sample(n: int, rng: np.random.Generator) -> Int:
-    """At most so many of n people, drawn at random."""
-    return np.sort(rng.permutation(n)[:ATTACKS])
+def nearest_records(
+    pair: Pair, columns: Sequence[PairColumn], persons: Sequence[Float], rng: np.random.Generator
+) -> Int:
+    """A released record of the group nearest to each person, a random one of those that are equally near."""
+    classes = classes_of(pair)
+    where = coordinates(columns, persons, [each.after[classes.row] for each in columns], centre_and_range)
+    _, group = nearest(
+        search_order(where), classes.sizes, np.full(len(persons[0]), -1),
+        names=rng.permutation(len(classes.sizes)), squared=False,
+    )  # fmt: skip
+    return classes.row[group]
 
 
 def inference(pair: Pair) -> Iterator[Attack]:
     """Confidential values guessed from the nearest released records, column by column."""
     rng, known = np.random.default_rng(pair.seed), pair.quasi_identifiers
-    targets = sample(pair.n_before, rng)
-    near = nearest_groups(pair, known, np.column_stack([column.before[targets] for column in known]), rng)
-    others, near_others = control_rows(pair, known), near[:0]
-    picked = sample(0 if others is None else len(others), rng)
+    targets = drawn(pair.n_before, ATTACKS, pair.seed)
+    near = pair.groups[nearest_records(pair, known, [column.before[targets] for column in known], rng)]
+    others = control_of(pair, known)
+    picked, near_others = near[:0], near[:0]
     if others is not None:
-        near_others = nearest_groups(pair, known, others[picked], rng)
+        picked = drawn(len(others[0]), ATTACKS, pair.seed)
+        near_others = pair.groups[nearest_records(pair, known, [values[picked] for values in others], rng)]
     for secret in pair.confidential:
         guesses = guesses_of(pair.groups, secret)
         if guesses is None:
@@ -296,10 +296,10 @@ def inference(pair: Pair) -> Iterator[Attack]:
         yield Attack(secret.name, main, naive, control, main)
 
 
-def inferred(secret: PairColumn, guessed: Float, truth: Float) -> Rate:
+def inferred(secret: PairColumn, guessed: Float, truth: Float) -> Tally:
     """How many guesses are right; people without the value are left out."""
     there = ~np.isnan(truth)
-    return Rate(int(right(secret, guessed[there], truth[there]).sum()), int(there.sum()))
+    return Tally(int(right(secret, guessed[there], truth[there]).sum()), int(there.sum()))
 
 
 def right(secret: PairColumn, guessed: Float, truth: Float) -> NDArray[np.bool_]:

@@ -16,7 +16,8 @@ import numpy as np
 from shoal.cards import counted
 from shoal.measures.figures import Figure, FigureTable
 from shoal.measures.pair import Float, Pair, pair_measure
-from shoal.measures.risk.linkage import classes_of, coordinates, drawn, nearest, search_order
+from shoal.measures.risk.nearest import classes_of, coordinates, nearest, search_order
+from shoal.measures.risk.sampling import drawn
 
 PEOPLE = 20_000  # of a population that are looked up among the groups
 _LOOKS = 400_000_000  # people times groups that are looked at: fewer people where there are many groups
@@ -27,8 +28,8 @@ def class_risks(pair: Pair) -> Iterable[Figure]:
     """k as counted, and how probably somebody is found by each of the three attackers."""
     if not pair.quasi_identifiers or not pair.n_after:
         return
-    sizes, records = pair.sizes, pair.n_after
-    k, groups = pair.k, len(sizes)
+    sizes, records = classes_of(pair).sizes, pair.n_after
+    k, groups = int(sizes.min()), len(sizes)
     yield Figure(
         "counted_k", k, "records", f"k = {k}", "records at least share their quasi-identifiers",
         f"Whoever knows the quasi-identifiers of a person finds at least {k} records that fit.", "risk", "public",
@@ -43,7 +44,7 @@ def class_risks(pair: Pair) -> Iterable[Figure]:
         "prosecutor_risk", largest, "%", f"{largest:.2f} %", "largest risk of a person known to be in the table",
         f"Somebody who is known to be in the table is found with a probability of at most {largest:.2f} %, on "
         f"average {mean:.2f} %.", "risk", "public", {"mean": mean},
-        definition="Largest over records of 1 / (size of the group), that is 1/k; beside it the mean over records.",
+        definition="Largest over records of 1 / (size of the group), which is 1/k; beside it the mean of records.",
         table=FigureTable(("risk of a record", "%"), (("largest", largest), ("mean", mean))),
     )  # fmt: skip
     yield Figure(
@@ -51,6 +52,10 @@ def class_risks(pair: Pair) -> Iterable[Figure]:
         f"Whoever looks for everybody and guesses in the right group is right for {mean:.2f} % of all records.",
         "risk", "public",
         definition="100 * groups / records. It equals the mean risk of the prosecutor.",
+        table=FigureTable(
+            ("what", "%"),
+            (("records found", mean), ("by guessing blindly", 100.0 / records), ("at most, 1/k", largest)),
+        ),
     )  # fmt: skip
     yield from journalist_risk(pair)
 
@@ -66,10 +71,10 @@ class Behind:
 
 def journalist_risk(pair: Pair) -> Iterable[Figure]:
     """The risk of people of whom nobody knows whether they are in the table."""
-    sizes = pair.sizes
+    sizes = classes_of(pair).sizes
     behind = people_behind(pair)
     if behind is None:
-        largest = 100.0 / pair.k
+        largest = 100.0 / int(sizes.min())
         yield Figure(
             "journalist_risk", largest, "%", "", "largest risk of a person who may be in the table or not",
             f"There is neither a population table nor a weight, so the risk of a person who may be in the table "
@@ -95,7 +100,8 @@ def journalist_risk(pair: Pair) -> Iterable[Figure]:
 
 def people_behind(pair: Pair) -> Behind | None:
     """The population of each group, by a table of it or else by weights; None where there is neither."""
-    sizes = pair.sizes
+    classes = classes_of(pair)
+    sizes = classes.sizes
     if any(column.name in pair.population for column in pair.quasi_identifiers):
         counts, looked_up, there = counted_population(pair)
         scaled = counts * (there / looked_up)
@@ -110,7 +116,7 @@ def people_behind(pair: Pair) -> Behind | None:
         )  # fmt: skip
     if pair.weights is None:
         return None
-    weights = np.bincount(pair.groups, np.nan_to_num(pair.weights), len(sizes))
+    weights = np.bincount(classes.of, np.nan_to_num(pair.weights), len(sizes))
     return Behind(
         np.maximum(weights, sizes), "by sampling weights", "These are the sum of the weights of its records."
     )
@@ -134,5 +140,5 @@ def counted_population(pair: Pair) -> tuple[Float, int, int]:
             [each.after[classes.row] for each in columns],
         )
     )
-    _, group = nearest(where, classes.sizes, np.zeros(len(people), np.int64))
+    _, group = nearest(where, classes.sizes, np.full(len(people), -1))
     return np.bincount(group, minlength=len(classes.sizes)).astype(np.float64), len(people), there

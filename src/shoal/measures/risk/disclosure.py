@@ -5,9 +5,9 @@ for certain (homogeneity attack). The share of the most frequent value says how 
 the spread within groups, against that of the table, says how narrow the guess is. All of it is read from the
 release alone. A missing value is no value and is left out.
 
-References: A. Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, ACM TKDD 1 (2007); the chance p^k of
-a homogeneous group: D. Rebollo-Monedero et al., Efficient k-anonymous microaggregation of multivariate numerical
-data via principal component analysis, Information Sciences 503 (2019) 417-443.
+References: A. Machanavajjhala et al., l-diversity: privacy beyond k-anonymity, ACM TKDD 1 (2007); the chance p^k
+of a homogeneous group: D. Rebollo-Monedero et al., Efficient k-anonymous microaggregation of multivariate
+numerical data via principal component analysis, Information Sciences 503 (2019) 417-443.
 """
 
 from collections.abc import Iterable
@@ -121,14 +121,11 @@ def homogeneous_records(told: list[Told]) -> Figure:
         "homogeneous_records", worst.found, "%", f"{worst.found:.2f} %",
         "records whose group gives away a confidential value for certain",
         f"{worst.found:.2f} % of the records are in groups that have only one value of {worst.column.name!r}; "
-        "with "
-        f"groups drawn at random it would be {worst.by_chance:.2f} %.",
+        f"with groups drawn at random it would be {worst.by_chance:.2f} %.",
         "risk", "public",
         definition="The share of records with a known value in groups whose known values are all the same, for "
-        "the "
-        "column where it is highest. By chance: the mean over records of the sum over values v of p(v)^s, with s "
-        "the "
-        "size of the group and p(v) the share of v in the release (drawn with replacement).",
+        "the column where it is highest. By chance: the mean over records of the sum over values v of p(v)^s, "
+        "with s the size of the group and p(v) the share of v in the release (drawn with replacement).",
         table=FigureTable(
             ("column", "records in groups of one value, %", "by chance, %", "groups of one value", "groups",
              "records without a value"),
@@ -154,8 +151,7 @@ def homogeneous_values(told: list[Told], k: int) -> Figure:
         "homogeneity_probability", top[3], "%", "",
         "chance that a group of k has one confidential value only, p^k",
         f"The value {top[1]!r} of {top[0]!r} is held by {top[2]:.1f} % of the records, so a random group of {k} "
-        "has "
-        f"nothing else in {top[3]:.3g} % of cases; {top[4]:.3g} % of the groups have.",
+        f"has nothing else in {top[3]:.3g} % of cases; {top[4]:.3g} % of the groups have.",
         "risk",
         definition="p^k with p the share of a value among the known values of the release and k the size of the "
         f"smallest group, for the {_SHOWN} most frequent values of each column; beside it the share of all groups "
@@ -177,8 +173,7 @@ def guesses_by_group(told: list[Told]) -> Figure:
         "%.",
         "risk", "public",
         definition="The share of records with a known value that have the most frequent known value of their "
-        "group, "
-        "beside the share that has the most frequent value of the release; for the column with the largest "
+        "group, beside the share that has the most frequent value of the release; for the column with the largest "
         "difference.",
         table=FigureTable(
             ("column", "right by the group, %", "right by the table, %", "highest share in a group, %"),
@@ -203,8 +198,7 @@ def worst_groups(told: list[Told], pair: Pair) -> Figure:
     return Figure(
         "worst_groups", top[5], "%", "", "highest share of one confidential value in a group",
         f"In the group of {top[2]}, {top[5]:.0f} % of the {top[3]} known values of {top[0]!r} are {top[4]!r}, "
-        "which "
-        f"{top[6]:.1f} % of all records have.",
+        f"which {top[6]:.1f} % of all records have.",
         "risk",
         definition=f"The {_SHOWN} groups of each confidential column in which one value has the highest share; of "
         "equal shares the value that is rarer in the release comes first.",
@@ -253,14 +247,11 @@ def spread_in_groups(rows: list[tuple[str, float, float, float, float]]) -> Figu
         "confidential_spread", narrowest[1], "%", f"{narrowest[1]:.1f} %",
         "spread of confidential numbers within groups, of that of the table",
         f"Within groups {narrowest[0]!r} spreads {narrowest[1]:.1f} % as much as in the table; {narrowest[4]:.1f} "
-        "% of "
-        "the records are in groups that span less than a tenth of the table's range.",
+        "% of the records are in groups that span less than a tenth of the table's range.",
         "risk",
-        definition="The root of the mean squared difference to the mean of the group, over the standard deviation "
-        "of "
-        "the released column (both divide by the number of records), for the column where it is lowest. 100 % "
-        "tells "
-        "nothing, 0 % everything.",
+        definition="The root of the mean squared difference to the mean of the group, over the standard "
+        "deviation of the released column (both divide by the number of records), for the column where it is "
+        "lowest. 100 % tells nothing, 0 % everything.",
         table=FigureTable(
             ("column", "spread within groups, %", "smallest range, %", "median range, %",
              "records in groups below a tenth of the range, %"), tuple(rows),

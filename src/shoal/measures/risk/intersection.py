@@ -53,12 +53,14 @@ def numbered(values: ArrayLike, name: str) -> Int:
     labels = np.asarray(values)
     if labels.ndim != 1:
         raise ShoalError(f"{name} must hold one label for each record; its shape is {labels.shape}")
-    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    numbers: Int = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    return numbers
 
 
 def shared_groups(one: Int, two: Int) -> Int:
     """The number of the intersection that each record is in."""
-    return np.unique(one * (int(two.max()) + 1) + two, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    both: Int = np.unique(one * (int(two.max()) + 1) + two, return_inverse=True)[1].reshape(-1)
+    return both
 
 
 def smallest_among(groups: Int, persons: Int) -> Int:
@@ -93,12 +95,10 @@ def said(sizes: Int, k_one: int, k_two: int) -> Iterable[Figure]:
     )  # fmt: skip
     yield Figure(
         "intersection_expected", expected, "%", f"{expected:.1f} %", "expected re-identification by both releases",
-        f"Whoever knows both groups of a person and picks one of their common members is right in {expected:.1f} "
-        "% "
-        "of cases.", "risk",
+        "Whoever knows both groups of a person and picks one of their common members is right in "
+        f"{expected:.1f} % of cases.", "risk",
         definition="The mean over persons of 1 / (persons in common of both groups), in percent; of several "
-        "records "
-        "of a person the smallest number counts.",
+        "records of a person the smallest number counts.",
     )  # fmt: skip
 
 

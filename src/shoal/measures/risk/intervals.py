@@ -17,10 +17,10 @@ import numpy as np
 from shoal.cards import counted
 from shoal.measures.figures import Figure, FigureTable
 from shoal.measures.pair import Float, Pair, PairColumn, pair_measure
-from shoal.measures.risk.linkage import drawn, once
+from shoal.measures.risk.sampling import drawn, once
 
 SAMPLE = 100_000  # records whose intervals are looked at
-PERCENTS = np.arange(1, 11)
+PERCENTS = np.arange(1.0, 11.0)
 AT_ONCE = 5  # % of the standard deviation, for all attributes at once
 
 
@@ -77,14 +77,14 @@ def deviations_needed(before: Float, after: Float, column: PairColumn) -> Float:
     return np.where(apart == 0, 0.0, 100.0 * apart / spread if spread > 0 else np.inf)
 
 
-def at_once(pair: Pair) -> float | None:
+def at_once(pair: Pair) -> float:
     """The share of records all of whose numbers lie within 5 % of a standard deviation, in percent."""
     records = drawn(pair.n_before, SAMPLE, pair.seed)
     inside, columns = np.ones(len(records), bool), [each for each in pair.quasi_identifiers if each.is_number]
     for column in columns:
         before, after = column.before[records], column.after[records]
         inside &= ~(deviations_needed(before, after, column) > AT_ONCE * (1 + 1e-12))  # a gap says nothing
-    return 100.0 * float(inside.mean()) if columns else None
+    return 100.0 * float(inside.mean())
 
 
 @pair_measure(matched=True)
@@ -126,7 +126,7 @@ def interval_disclosure(pair: Pair) -> Iterable[Figure]:
     )  # fmt: skip
     together = at_once(pair)
     yield Figure(
-        "interval_disclosure_at_once", together, "%", "", "records close by in every number",
+        "interval_disclosure_at_once", together, "%", f"{together:.2f} %", "records close by in every number",
         f"{together:.2f} % of the records differ by at most {AT_ONCE} % of the standard deviation in every number"
         f"{how}.", "risk", details=details,
         definition=f"Share of records whose original numbers all differ from the released ones by at most "

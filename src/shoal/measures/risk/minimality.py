@@ -13,69 +13,53 @@ References: R. C.-W. Wong et al., Minimality attack in privacy preserving data p
 """
 
 from collections.abc import Iterable
-from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import ShoalError
 from shoal.measures.figures import Figure, FigureTable
-from shoal.measures.pair import Int, Pair, pair_measure
+from shoal.measures.pair import Pair, pair_measure
 from shoal.measures.risk.intersection import numbered, shared_groups
-from shoal.measures.risk.nearest import deviation_of, groups_near
-
-_PERSONS = 1_000  # persons whose cell is looked up
+from shoal.measures.risk.linkage import links_by_all
+from shoal.measures.risk.nearest import classes_of
+from shoal.measures.risk.sampling import Rate
 
 
 @pair_measure(matched=True)
 def minimality(pair: Pair) -> Iterable[Figure]:
     """How often the cell of a person is the group of the person."""
-    if not pair.quasi_identifiers or not pair.n_before:
+    if not pair.quasi_identifiers or not pair.n_after:
         return
-    targets, found = cells(pair, _PERSONS)
-    sizes, n = pair.sizes, pair.n_after
-    own = found == pair.groups[targets]
-    group = 100.0 * float(own.mean())
-    record = 100.0 * float((own / sizes[pair.groups[targets]]).mean())
-    error = 100.0 * sqrt(float(own.mean() * (1.0 - own.mean())) / len(own)) if len(own) < n else 0.0
-    groups = int((sizes > 0).sum())
+    classes = classes_of(pair)
+    records, shares = links_by_all(pair)
+    sizes, n = classes.sizes, pair.n_after
+    group = Rate.of_shares(shares * sizes[classes.of[records]], n)
+    record = 100.0 * float(shares.mean())
     blind = 100.0 * float(((sizes / n) ** 2).sum())
-    certain, bound = 100.0 * groups / n, 100.0 / int(sizes[sizes > 0].min())
-    sampled = f" (a sample of {len(own)}, standard error {error:.1f})" if len(own) < n else ""
+    certain, bound = 100.0 * len(sizes) / n, 100.0 / int(sizes.min())
     yield Figure(
-        "known_method", group, "%", f"{group:.1f} %",
+        "known_method", group.percent, "%", f"{group.percent:.1f} %",
         "persons whose group is found by knowing how groups are made",
         f"Whoever knows a person's quasi-identifiers and that groups are of near records finds the right group in "
-        f"{group:.1f} % of cases{sampled} and then the right record in {record:.2f} %; 1/k is {bound:.2f} %.",
-        "risk", "public",
-        details={"persons": len(own), "standard_error": error, "record_found": record},
-        definition="The share of persons whose nearest released record, by squared distances of the "
-        "quasi-identifiers "
-        "over the standard deviation of the released ones (categories: 0 or 1), is that of their own group. The "
-        "record is then one of the group at random. Without any knowledge: a group is guessed with the chance "
-        "of its size. Repeating a method without randomness on everybody's quasi-identifiers finds every group.",
+        f"{group.percent:.1f} % of cases and then the right record in {record:.2f} %; 1/k is {bound:.2f} % "
+        f"({group.sample_said}).",
+        "risk", "public", details=group.details | {"record_found": record},
+        definition="The share of persons whose own group has the nearest released record by all "
+        "quasi-identifiers, as in linkage_all; where several groups are equally near, one of their records is "
+        "taken at random. Without any knowledge, a group is guessed with the chance of its size. Repeating a "
+        "method without randomness on everybody's quasi-identifiers finds every group, and the record is then one of its "
+        "members.",
         table=FigureTable(
             ("what the attacker knows", "group found, %", "record found, %"),
             (
                 ("nothing: guesses a record", blind, 100.0 / n),
-                ("that groups are of near records", group, record),
+                ("that groups are of near records", group.percent, record),
                 ("everybody's quasi-identifiers and a method without randomness", 100.0, certain),
                 ("the bound 1/k", None, bound),
             ),
         ),
     )  # fmt: skip
-
-
-def cells(pair: Pair, most: int) -> tuple[Int, Int]:
-    """Some persons, or all if they are few, and the group whose released record is nearest to each."""
-    columns = pair.quasi_identifiers
-    rng = np.random.default_rng(pair.seed)
-    targets = np.arange(pair.n_before)
-    if pair.n_before > most:
-        targets = np.sort(rng.choice(pair.n_before, most, replace=False))
-    persons = np.column_stack([column.before[targets] for column in columns])
-    scales = np.array([deviation_of(column.after) if column.is_number else 0.0 for column in columns])
-    return targets, groups_near(pair, columns, scales, persons, rng, squared=True)
 
 
 def agreement(groups_one: ArrayLike, groups_two: ArrayLike) -> Figure:
@@ -108,6 +92,5 @@ def agreement(groups_one: ArrayLike, groups_two: ArrayLike) -> Figure:
         "agreement", percent, "%", "" if percent is None else f"{percent:.1f} %",
         "companions in a group that another run finds again", said, "risk",
         definition="The mean over records with companions of |A and B| - 1 over |A| - 1, with A the record's "
-        "group "
-        "in the first run and B in the second. 100 %: the seed hides nothing.",
+        "group in the first run and B in the second. 100 %: the seed hides nothing.",
     )  # fmt: skip

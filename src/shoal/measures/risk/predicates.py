@@ -14,7 +14,8 @@ from shoal.measures.pair import Float, Int
 Bool = NDArray[np.bool_]
 
 _BATCH = 500  # predicates that are tried at a time
-_TRIES = 5_000  # predicates that are tried in all
+_TRIES = 5_000  # predicates that are tried in all, where there are few records
+_WORK = 300_000_000  # predicates times records
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ def singled_out(table: Float, predicates: Predicates) -> Bool:
     """Whether each predicate is true for exactly one record."""
     p = predicates
     found: Int = fulfilled(np.ascontiguousarray(table), p.columns, p.asked, p.low, p.high)
-    return found == 1
+    return np.equal(found, 1)
 
 
 def one_column(released: Float, numbers: Bool, most: int, rng: np.random.Generator) -> Predicates:
@@ -80,7 +81,7 @@ def several_columns(released: Float, numbers: Bool, width: int, most: int, rng: 
     width = min(width, m)
     none = np.empty((0, width))
     found = Predicates(none.astype(np.int64), none.astype(np.int64), none, none)
-    for _ in range(_TRIES // _BATCH):
+    for _ in range(max(min(_TRIES, _WORK // n) // _BATCH, 1)):
         columns = drawn_columns(m, width, _BATCH, rng)
         values = released[columns, rng.integers(n, size=(_BATCH, 1))]
         gaps, above = np.isnan(values), values > middles[columns]

@@ -15,9 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.kernels.single.linkage import agreements, heaviest_rows
 from shoal.measures.figures import Figure, FigureTable
 from shoal.measures.pair import Float, Int, Pair, pair_measure
-from shoal.measures.risk.linkage import Coordinates, Rate, baselines, classes_of, drawn, once, quasi_identifiers_in
+from shoal.measures.risk.linkage import baselines
+from shoal.measures.risk.nearest import Coordinates, classes_of, quasi_identifiers_in
+from shoal.measures.risk.sampling import Rate, drawn, once
 
 PEOPLE = 400  # who are looked for
 GROUPS = 1500  # among which the probabilities are estimated
@@ -78,10 +81,9 @@ def linkage_probabilistic(pair: Pair) -> Iterable[Figure]:
 @once
 def linked_by_weights(pair: Pair) -> Linked:
     """The best link of some people among all groups, by the tolerance that is best among some of these."""
-    from shoal.kernels.single.linkage import heaviest_rows
-
     records = drawn(pair.n_before, PEOPLE, pair.seed)
-    classes, own = classes_of(pair), pair.groups[records]
+    classes = classes_of(pair)
+    own = classes.of[records]
     where = quasi_identifiers_in(pair, records, classes)
     where = where.first(_MOST)
     few = np.union1d(own, drawn(len(classes.sizes), GROUPS, pair.seed))
@@ -116,8 +118,6 @@ def coordinate_names(pair: Pair, where: Coordinates) -> tuple[str, ...]:
 
 def estimated(where: Coordinates, tolerance: float) -> Model:
     """m and u by expectation maximisation on the patterns of agreement of all pairs."""
-    from shoal.kernels.single.linkage import agreements
-
     rows = np.ascontiguousarray(where.rows)
     patterns = agreements(np.ascontiguousarray(where.records), rows, where.named, tolerance)
     kinds, counts = np.unique(patterns, return_counts=True)

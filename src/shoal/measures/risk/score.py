@@ -11,35 +11,28 @@ microdata protection (2002).
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from shoal.measures.figures import Figure, FigureTable
 from shoal.measures.pair import Pair, pair_measure
 from shoal.measures.risk.intervals import intervals_of, mean_of
 from shoal.measures.risk.linkage import linked_by_all
 from shoal.measures.risk.probabilistic import linked_by_weights
+from shoal.measures.utility.values import errors_of
 
 LOSS, INTERVALS, DISTANCES, WEIGHTS = 0.5, 0.25, 0.125, 0.125
 _CAP = 100.0
 
 
 def scaled_loss(pair: Pair) -> float | None:
-    """IL1s: the mean of |original - released| / (sqrt(2) * standard deviation), in percent and 100 at most.
+    """IL1s, the mean of |original - released| / (sqrt(2) * standard deviation), in percent and 100 at most.
 
-    Over numeric quasi-identifiers, the standard deviation (n - 1) of the original; a constant column loses nothing
-    where it is released as it is, and else 100.
+    Over all numbers of the quasi-identifiers; constant columns are left out, as in `il1s_mean`.
     """
-    losses = []
+    sums, count = 0.0, 0
     for column in pair.quasi_identifiers:
-        known = ~np.isnan(column.before) & ~np.isnan(column.after)
-        if not column.is_number or not known.any():
-            continue
-        before = column.before[known]
-        apart = float(np.abs(before - column.after[known]).mean())
-        values = column.before[~np.isnan(column.before)]
-        spread = float(values.std(ddof=1)) if len(values) > 1 and values.min() < values.max() else 0.0
-        losses.append(100.0 * apart / (np.sqrt(2.0) * spread) if spread > 0 else _CAP * (apart > 0))
-    return min(float(np.mean(losses)), _CAP) if losses else None
+        errors = errors_of(column)
+        if errors.il1s is not None:
+            sums, count = sums + errors.il1s, count + errors.count
+    return min(100.0 * sums / count, _CAP) if count else None
 
 
 @pair_measure(matched=True)
@@ -65,9 +58,10 @@ def overall_score(pair: Pair) -> Iterable[Figure]:
         "risk",
         definition="0.5 * information loss + 0.25 * interval disclosure + 0.125 * distance-based linkage + 0.125 "
         "* probabilistic linkage, each in percent (Domingo-Ferrer and Torra 2001). The loss is IL1s, the mean of "
-        "|original - released| / (sqrt(2) * standard deviation of the original), 100 at most; the study of 2001 "
-        "has the mean of five losses in its place. Loss and intervals are of numeric quasi-identifiers. Links are "
-        "expected ones, by all quasi-identifiers; the study averages over sets of known attributes.",
+        "|original - released| / (sqrt(2) * standard deviation of the original), 100 at most and without constant "
+        "columns; the study of 2001 has the mean of five losses in its place. Loss and intervals are of numeric "
+        "quasi-identifiers. Links are expected ones, by all quasi-identifiers; the study averages over sets of "
+        "known attributes.",
         table=FigureTable(
             ("part", "value, %", "weight", "points"), tuple((*part, part[1] * part[2]) for part in parts)
         ),

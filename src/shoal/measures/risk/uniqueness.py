@@ -164,8 +164,8 @@ def file_risk(uniques: int, pairs: int, fraction: float) -> float | None:
 def dis_suda(scores: Float, risk: float, m: int) -> Float:
     """That chance for each record: the one of the file, shared out by the SUDA scores; 0 without an MSU.
 
-    1 / (1 + (1 / risk - 1) * U / (s^q * sum of s^-q)) with q = 1 + (8 - m) / 20, over the U records with a score s.
-    Equal scores all get the risk of the file. The form is that of the programs of IHSN and sdcMicro.
+    1 / (1 + (1 / risk - 1) * U / (s^q * sum of s^-q)) with q = 1 + (8 - m) / 20, over the U records with a score
+    s. Equal scores all get the risk of the file. The form is that of the programs of IHSN and sdcMicro.
     """
     chances = np.zeros(len(scores))
     there = scores > 0
@@ -232,12 +232,13 @@ def uniqueness(pair: Pair) -> Iterable[Figure]:
         found = standing(pair)
         yield unique_records(found, pair)
         yield telling_columns(found, pair)
-        yield from suda_figures(found, sampling_fraction(pair))
+        yield from suda_figures(found, sampling_fraction(pair), pair.rows)
 
 
 def unique_records(found: Standing, pair: Pair) -> Figure:
     """The share of records that are unique by all quasi-identifiers."""
-    before = 100.0 * int((found.sizes == 1).sum()) / pair.n_before
+    alone = int((found.sizes == 1).sum())
+    before = 100.0 * alone / pair.n_before
     after = 100.0 * found.alone_after / pair.n_after
     return Figure(
         "unique_records", before, "%", f"{before:.1f} %",
@@ -247,6 +248,10 @@ def unique_records(found: Standing, pair: Pair) -> Figure:
         "risk", details={"after": after},
         definition="The share of records whose values of all quasi-identifiers no other record of the same table "
         "has. A gap counts as a value of its own.",
+        table=FigureTable(
+            ("table", "unique records", "%"),
+            (("original", alone, before), ("release", found.alone_after, after)),
+        ),
     )  # fmt: skip
 
 
@@ -275,7 +280,7 @@ def telling_columns(found: Standing, pair: Pair) -> Figure:
     )  # fmt: skip
 
 
-def suda_figures(found: Standing, fraction: float) -> Iterable[Figure]:
+def suda_figures(found: Standing, fraction: float, rows: Int | None) -> Iterable[Figure]:
     """SUDA and DIS-SUDA before the release: which records stand out most, and which columns make them."""
     m, scores = len(found.columns), found.suda.scores
     there = int((scores > 0).sum())
@@ -284,22 +289,26 @@ def suda_figures(found: Standing, fraction: float) -> Iterable[Figure]:
     chances = dis_suda(scores, risk, m) if risk else np.zeros(len(scores))
     searched = f"minimal sample uniques of at most {found.plan.complete} of {m} columns"
     worst = [record for record in np.argsort(-scores, kind="stable")[:_SHOWN].tolist() if scores[record] > 0]
-    header = ("original row", "score", "DIS-SUDA", *(f"MSUs of {s}" for s in range(1, found.plan.complete + 1)))
+    header = (
+        "record" if rows is None else "original row",
+        "score",
+        "DIS-SUDA",
+        *(f"MSUs of {s}" for s in range(1, found.plan.complete + 1)),
+    )
     yield Figure(
         "suda_records", percent, "%", f"{percent:.1f} %", "original records that few columns single out (SUDA)",
         f"Before the release {percent:.1f} % of the records were unique by at most {found.plan.complete} columns.",
         "risk",
         details={"mean": float(scores.mean()), "highest": float(scores.max(initial=0.0)),
                  "file_risk": risk, "sampling_fraction": fraction},
-        definition=f"The share of records with a SUDA score above 0, from {searched}. An MSU of s columns scores "
-        "the "
-        "product of m - i for i = s to the largest size searched (at most m - 1), and a record the sum of its "
-        "MSUs. "
-        "DIS-SUDA shares out the file's risk f U / (f U + 2 (1 - f) P) by the scores: f the sampling fraction (1 "
-        "where no weights or population are given), U uniques and P pairs by all quasi-identifiers. Rows count "
-        "from 0.",
+        definition=f"The share of records with a SUDA score above 0, from {searched}. An MSU of s columns "
+        "scores the product of m - i for i = s to the largest size searched (at most m - 1), and a record the "
+        "sum of its MSUs. DIS-SUDA shares out the file's risk f U / (f U + 2 (1 - f) P) by the scores: f the "
+        "sampling fraction (1 where no weights or population are given), U uniques and P pairs by all "
+        "quasi-identifiers. Rows count from 0.",
         table=FigureTable(header, tuple(
-            (record, float(scores[record]), float(chances[record]), *found.suda.sizes[record].tolist())
+            (record if rows is None else int(rows[record]), float(scores[record]), float(chances[record]),
+             *found.suda.sizes[record].tolist())
             for record in worst)),
     )  # fmt: skip
     order = np.argsort(-found.suda.shares, kind="stable").tolist()
@@ -309,9 +318,8 @@ def suda_figures(found: Standing, fraction: float) -> Iterable[Figure]:
         f"The column that makes records stand out most is {top!r}: it takes part in {share:.1f} % of all scores."
         if there else f"No record is unique by at most {found.plan.complete} columns.",
         "risk",
-        definition=f"For each column, 100 times the sum of the scores of the {searched} that it is part of, over "
-        "the "
-        "sum of all scores. An MSU counts for each of its columns, so these add up to more than 100 %.",
+        definition=f"For each column, 100 times the sum of the scores of the {searched} that it is part of, "
+        "over the sum of all scores. An MSU counts for each of its columns, so these add up to more than 100 %.",
         table=FigureTable(("column", "share of scores, %"), tuple(
             (found.columns[column].name, 100.0 * float(found.suda.shares[column])) for column in order)),
     )  # fmt: skip
