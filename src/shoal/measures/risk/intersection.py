@@ -26,7 +26,7 @@ def intersection(groups_one: ArrayLike, groups_two: ArrayLike, ids: ArrayLike | 
     Parameters
     ----------
     groups_one, groups_two : arrays of shape (n,)
-        The group of each original record in the first and in the second release.
+        The group of each original record in the first and in the second release, such as their `labels`.
     ids : array of shape (n,), optional
         Whose each record is. By default every record is a person of its own.
 

@@ -101,7 +101,8 @@ def interval_disclosure(pair: Pair) -> Iterable[Figure]:
         ("attribute", "within the rank interval, %", "within the interval of standard deviations, %"),
         tuple((each.name, each.ranks, each.deviations) for each in found),
     )
-    details = {"sampled": sampled}
+    error = 0.0 if sampled == pair.n_before else 50 / float(np.sqrt(sampled))
+    details = {"sampled": sampled, "standard_error": error}
     ranks = mean_of(each.ranks for each in found)
     yield Figure(
         "interval_disclosure_ranks", ranks, "%", f"{ranks:.2f} %", "original numbers close by in rank",

@@ -46,10 +46,9 @@ def minimality(pair: Pair) -> Iterable[Figure]:
         f"({group.sample_said}).",
         "risk", "public", details=group.details | {"record_found": record},
         definition="The share of persons whose own group has the nearest released record by all "
-        "quasi-identifiers, as in linkage_all; where several groups are equally near, one of their records is "
-        "taken at random. Without any knowledge, a group is guessed with the chance of its size. Repeating a "
-        "method without randomness on everybody's quasi-identifiers finds every group, and the record is then one of its "
-        "members.",
+        "quasi-identifiers, as in linkage_all; of equally near groups one record is taken at random. Without any "
+        "knowledge, a group is guessed with the chance of its size. Repeating a method without randomness on "
+        "everybody's quasi-identifiers finds every group, and the record is then one of its members.",
         table=FigureTable(
             ("what the attacker knows", "group found, %", "record found, %"),
             (
