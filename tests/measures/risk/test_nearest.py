@@ -56,12 +56,3 @@ def test_group_numbers_that_no_record_has_are_left_out():
     classes = classes_of(pair)
     assert (classes.sizes.tolist(), classes.row.tolist(), classes.of.tolist()) == ([3, 2], [2, 0], [1, 1, 0, 0, 0])
     assert pair.k == 2
-
-
-def test_people_without_rows_find_nobody():
-    empty = np.zeros((0, 1))
-    column = PairColumn("x", "quasi-identifier", np.array([1.0, 2]), np.array([1.0, 2]))
-    where = coordinates([column], [column.before], [empty[:, 0]])
-    found, first = nearest(where, np.zeros(0, np.int64), np.full(2, -1))
-    assert found.tolist() == [0, 0]
-    assert first.tolist() == [-1, -1]

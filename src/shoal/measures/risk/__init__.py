@@ -10,7 +10,7 @@ from shoal.measures.risk import attacks as _attacks  # noqa: F401
 from shoal.measures.risk import disclosure as _disclosure  # noqa: F401
 from shoal.measures.risk import minimality as _minimality  # noqa: F401
 from shoal.measures.risk import score as _score  # noqa: F401
-from shoal.measures.risk.intersection import intersection
+from shoal.measures.risk.two_releases import intersection
 from shoal.measures.risk.minimality import agreement
 
 __all__ = ["agreement", "intersection"]

@@ -74,7 +74,8 @@ def deviations_needed(before: Float, after: Float, column: PairColumn) -> Float:
     released = column.after[~np.isnan(column.after)]
     spread = float(released.std(ddof=1)) if len(released) > 1 and released.min() < released.max() else 0.0
     apart = np.abs(before - after)
-    return np.where(apart == 0, 0.0, 100.0 * apart / spread if spread > 0 else np.inf)
+    far = 100.0 * apart / spread if spread > 0 else np.where(np.isnan(apart), np.nan, np.inf)
+    return np.where(apart == 0, 0.0, far)
 
 
 def at_once(pair: Pair) -> float:

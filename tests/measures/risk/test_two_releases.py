@@ -1,12 +1,13 @@
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
 from naive_risk import in_common
-from shoal.measures.risk import intersection as module
-from shoal.measures.risk.intersection import intersection
+from shoal.measures.risk import two_releases as module
+from shoal.measures.risk.two_releases import intersection
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=14)
 
@@ -37,15 +38,11 @@ def test_values_worked_by_hand():
 
 def test_releases_of_the_package_can_be_given():
     rng = np.random.default_rng(0)
-    table = {"x": rng.normal(size=60).round(2).tolist(), "y": rng.normal(size=60).round(2).tolist()}
-    import pandas as pd
-
-    releases = [
-        shoal.anonymize(pd.DataFrame(table), k=5, quasi_identifiers=names, method="mdav")
-        for names in (["x"], ["y"])
-    ]
+    tables = [pd.DataFrame({"x": rng.normal(size=60).round(2)}) for _ in range(2)]
+    releases = [shoal.anonymize(table, k=5, quasi_identifiers="x", method="mdav") for table in tables]
     found = values(shoal.intersection(*(release.labels for release in releases)))
-    assert found["intersection_k"] < 5 < 100 / 10 < found["intersection_expected"]
+    assert found["intersection_k"] < 5
+    assert found["intersection_expected"] > 100 / 5
 
 
 def test_long_tables_of_sizes_end_with_all_larger_ones():
