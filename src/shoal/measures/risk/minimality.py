@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 from shoal.errors import ShoalError
 from shoal.measures.figures import Figure, FigureTable
 from shoal.measures.pair import Pair, pair_measure
-from shoal.measures.risk.two_releases import numbered, shared_groups
 from shoal.measures.risk.linkage import links_by_all
 from shoal.measures.risk.nearest import classes_of
 from shoal.measures.risk.sampling import Rate
+from shoal.measures.risk.two_releases import numbered, shared_groups
 
 
 @pair_measure(matched=True)
