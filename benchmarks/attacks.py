@@ -94,7 +94,7 @@ def attacked(name, original, control, method, k):
 
 
 def beside(figure):
-    """Success on as many people as the control has, that on the control and that of guessing: of the best attack."""
+    """Success of the best attack on as many people as the control has, on the control, and of guessing."""
     told = [row for row in figure.table.rows if row[1] and "all columns" not in row[0]]
     best = max(told, key=lambda row: row[2] - row[5])
     return best[8], best[7], best[5]
@@ -118,8 +118,8 @@ def tried(name):
     note = (
         f"{len(original)} records of {about['file'].split('.')[0]}, drawn at random, with {len(about['quasi'])} "
         f"quasi-identifiers ({', '.join(about['quasi'])}); confidential {' and '.join(about['confidential'])}; "
-        f"{len(control)} others as the control set. The first four linkages are expected shares of records found; k bounds the "
-        "first three. Success of the three attacks is that on as many people of the table as the control has."
+        f"{len(control)} others as the control set. The first four linkages are expected shares of records found; "
+        "k bounds the first three. Success of the three attacks is that on as many people of the table as the control has."
     )
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in [header, ["---"] * len(header), *rows]]
     (TABLES / f"attacks_{name}.md").write_text("\n".join([*lines, "", note, ""]), encoding="utf-8")

@@ -2,10 +2,10 @@
 
     SHOAL_ANONYMETER=.../bin/python SHOAL_SDCMICRO=.../sdcMicro python benchmarks/peers_risk.py
 
-SHOAL_ANONYMETER is a Python that has anonymeter, which may need an older numpy than Shoal. SHOAL_SDCMICRO is a copy
-of the source of sdcMicro; its R functions are run by Rscript. Where one of them is not given, sdcMicro's figures are
-computed here by its published formulas, and anonymeter's are left out. Writes docs/tables/peers_risk.md. Adult is
-read from ../shared/data (or where SHOAL_SHARED says).
+SHOAL_ANONYMETER is a Python that has anonymeter, which may need an older numpy than Shoal. SHOAL_SDCMICRO is a
+copy of the source of sdcMicro; its R functions are run by Rscript. Where one of them is not given, sdcMicro's
+figures are computed here by its published formulas, and anonymeter's are left out. Writes
+docs/tables/peers_risk.md. Adult is read from ../shared/data (or where SHOAL_SHARED says).
 """
 
 import json
@@ -118,16 +118,16 @@ def rows_of(figures, found):
     (linked,) = figures["linkability_success"].table.rows
     pairs = (
         ("singling out, one column", singled["one column, quasi-identifiers"], "univariate",
-         "Its predicates on categories also ask for rare values; it compares with a control of another size, ours "
-         "among equally many people."),
+         "The conditions are the same. Ours are counted in as many people as the control has, theirs in all, and "
+         "the control is corrected by a fitted model. Its shares are the middles of Wilson's intervals."),
         ("singling out, three columns", singled["several columns, quasi-identifiers"], "multivariate",
-         "It rounds conditions and takes medians of its own, and corrects for the size of the control by a "
-         "fitted model; ours compares equally many people."),
+         "As above. Few conditions on a release of groups are true for one record only, so both rest on few."),
         ("linkability", linked, "linkability",
-         "Of equally near records it takes the first it finds, ours a random group; it counts records of one "
-         "group as different, which cannot be told apart, ours as one."),
+         "Of equally near records it takes the one that its sorting puts first, ours a random group. Records of "
+         "one group, which nobody can tell apart, are different for it and one for us."),
         *((f"inference of {secret}", told[secret], secret,
-           "It takes the value of one nearest record, ours the most frequent value of its group.")
+           "It takes the value of one nearest record, ours the most frequent one of its group. Its guessing draws "
+           "released records, and loses those whose row numbers are not those of its targets.")
           for secret in ABOUT["confidential"]),
     )  # fmt: skip
     rows = []
