@@ -119,7 +119,8 @@ def tried(name):
         f"{len(original)} records of {about['file'].split('.')[0]}, drawn at random, with {len(about['quasi'])} "
         f"quasi-identifiers ({', '.join(about['quasi'])}); confidential {' and '.join(about['confidential'])}; "
         f"{len(control)} others as the control set. The first four linkages are expected shares of records found; "
-        "k bounds the first three. Success of the three attacks is that on as many people of the table as the control has."
+        "k bounds the first three. Success of the three attacks is that on as many people of the table "
+        "as the control has."
     )
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in [header, ["---"] * len(header), *rows]]
     (TABLES / f"attacks_{name}.md").write_text("\n".join([*lines, "", note, ""]), encoding="utf-8")
