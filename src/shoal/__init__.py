@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from shoal.inspection.look import inspect as inspect
     from shoal.measures import l_e as l_e
     from shoal.measures import l_sse as l_sse
+    from shoal.measures.risk import agreement as agreement
+    from shoal.measures.risk import intersection as intersection
     from shoal.methods.auto import Auto as Auto
     from shoal.methods.blocked import Blocked as Blocked
     from shoal.methods.cbfs import CBFS as CBFS
@@ -82,12 +84,14 @@ _HOMES = {
     "ShoalError": "shoal.errors",
     "ShoalWarning": "shoal.errors",
     "TCloseness": "shoal.privacy.models",
+    "agreement": "shoal.measures.risk",
     "allocate": "shoal.quantizing.allocation",
     "anonymize": "shoal.pipeline",
     "anonymize_file": "shoal.stream",
     "certify": "shoal.certificate",
     "check": "shoal.privacy.checking",
     "inspect": "shoal.inspection.look",
+    "intersection": "shoal.measures.risk",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",
     "lower_bound": "shoal.bounds",

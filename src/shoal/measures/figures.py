@@ -18,6 +18,18 @@ Eyes = Literal["owner", "public"]
 
 
 @dataclass(frozen=True)
+class FigureTable:
+    """The numbers behind a figure, line by line: what a page shows as a table or draws."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a manifest holds it."""
+        return {"header": list(self.header), "rows": [list(row) for row in self.rows]}
+
+
+@dataclass(frozen=True)
 class Figure:
     """A named number about a release.
 
@@ -32,6 +44,8 @@ class Figure:
     topic : what it is about: the groups, what the release is still good for, or what it gives away
     eyes : who may see it: anybody ("public"), or the owner of the table alone
     details : more of the same, as JSON takes it
+    definition : what exactly is counted or computed, in one or two sentences
+    table : the numbers behind it
     """
 
     name: str
@@ -43,12 +57,16 @@ class Figure:
     topic: Topic
     eyes: Eyes = "owner"
     details: Mapping[str, Any] = field(default_factory=dict)
+    definition: str = ""
+    table: FigureTable | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As a manifest holds it."""
-        said = {"value": self.value, "unit": self.unit, "says": self.sentence}
+        said: dict[str, Any] = {"value": self.value, "unit": self.unit, "says": self.sentence}
         said |= {"topic": self.topic, "for": self.eyes}
-        return said | ({"details": dict(self.details)} if self.details else {})
+        said |= {"details": dict(self.details)} if self.details else {}
+        said |= {"definition": self.definition} if self.definition else {}
+        return said | ({"table": self.table.as_dict()} if self.table else {})
 
 
 @dataclass(frozen=True)

@@ -90,11 +90,7 @@ def ranked(column: Column, order: tuple[str, ...]) -> tuple[Int, tuple[str, ...]
     texts = pc.utf8_trim_whitespace(shown) if is_text(shown.type) else shown
     if order:
         return by_order(column.name, as_texts(texts), order)
-    numbers = numbers_of(texts, column.signs)
-    if numbers is None:
-        kind = kind_of(column)
-        if kind.name in _DATES:
-            numbers = kind.attribute(column, "none", 1.0, Wish()).coordinates()[:, 0]
+    numbers = measured_in(column, texts)
     if numbers is not None:
         places, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
         named = as_texts(texts.take(pa.array(first)))
@@ -112,6 +108,15 @@ def ranked(column: Column, order: tuple[str, ...]) -> tuple[Int, tuple[str, ...]
         return by_order(column.name, [values[code] for code in found.codes.tolist()], known)
     rank = np.argsort(np.argsort(np.array(values, dtype=object), kind="stable"), kind="stable")
     return rank[found.codes], tuple(sorted(values)), None, False
+
+
+def measured_in(column: Column, texts: pa.ChunkedArray) -> NDArray[Any] | None:
+    """The numbers of a column without gaps, if all of it are numbers, or if it holds dates."""
+    numbers = numbers_of(texts, column.signs)
+    if numbers is not None:
+        return numbers
+    kind = kind_of(column)
+    return kind.attribute(column, "none", 1.0, Wish()).coordinates()[:, 0] if kind.name in _DATES else None
 
 
 def two_in_order(values: Sequence[str]) -> tuple[str, ...] | None:
