@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 
 def plain(values):
@@ -159,10 +159,7 @@ def share_below(values, place):
 def wasserstein(first, second):
     """The area between the distribution functions, step by step."""
     places = sorted({*first, *second})
-    return math.fsum(
-        abs(share_below(first, a) - share_below(second, a)) * (b - a)
-        for a, b in zip(places, places[1:], strict=False)
-    )
+    return math.fsum(abs(share_below(first, a) - share_below(second, a)) * (b - a) for a, b in pairwise(places))
 
 
 def kolmogorov(first, second):

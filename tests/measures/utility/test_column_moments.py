@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import covariance, drawn, mean, plain, quantile, sd, there, variance
 
+from naive_utility import covariance, drawn, mean, plain, quantile, sd, there, variance
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility.complete_pairs import complete_pairs
 from shoal.measures.utility.moments import QUANTILES, moments

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_utility import LEVELS, best_stump, drawn, logistic
 
+from naive_utility import LEVELS, best_stump, drawn, logistic
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility import propensity as fast
 from shoal.measures.utility.features import names_of, terms_of
@@ -72,7 +72,8 @@ def test_terms_of_every_kind_with_gaps():
     numbers = PairColumn("x", "other", np.array([1.0, 3.0, np.nan]), np.array([2.0, 2.0, 4.0]))
     terms = terms_of(numbers, 1)
     assert terms.names == ["x", "x missing"]
-    assert np.array(terms.of(numbers.before)).tolist() == [[-np.sqrt(0.5), np.sqrt(0.5), 0], [0, 0, 1]]
+    found = np.array(terms.of(numbers.before))
+    assert found == pytest.approx(np.array([[-np.sqrt(0.5), np.sqrt(0.5), 0], [0, 0, 1]]))
     assert names_of([terms_of(PairColumn("x", "other", np.ones(3), np.ones(3)), 1)]) == []
 
 

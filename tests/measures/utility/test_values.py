@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import LEVELS, drawn, euclidean_error, il1s, plain, squared_error
 
+from naive_utility import LEVELS, drawn, euclidean_error, il1s, plain, squared_error
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility.values import errors_of, value_errors
 

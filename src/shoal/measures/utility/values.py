@@ -5,8 +5,8 @@ it did not. 100 % is a release of one group, in which everybody has the mean of 
 category: so figures of different columns can be compared.
 
 References: J. Domingo-Ferrer, F. Sebé and A. Solanas, Computers and Mathematics with Applications 55 (2008)
-714-732, Section 6 (L_SSE and L_E); W. E. Yancey, W. E. Winkler and R. H. Creecy, Disclosure risk assessment in perturbative
-microdata protection, Inference Control in Statistical Databases, LNCS 2316 (2002) 135-152 (IL1s).
+714-732, Section 6 (L_SSE and L_E); W. E. Yancey, W. E. Winkler and R. H. Creecy, Disclosure risk assessment in
+perturbative microdata protection, Inference Control in Statistical Databases, LNCS 2316 (2002) 135-152 (IL1s).
 """
 
 from collections.abc import Iterable
