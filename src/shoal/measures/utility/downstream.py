@@ -203,9 +203,9 @@ def downstream(pair: Pair) -> Iterable[Figure]:
         definition=f"Up to {MOST_TARGETS} confidential columns are guessed from all other columns but these, by a "
         f"linear model (logistic or ridge regression) and a tree of depth {DEPTH}. Two thirds of the records "
         "train, the original values of the others test. The figure is the mean over columns and models of "
-        "(release - shuffled) / (originals - shuffled), in balanced accuracy or R², where the originals are better "
-        f"than the shuffled table by {CLEAR} at least. The {MOST_CLASSES} most frequent classes are guessed, of at most "
-        f"{MOST} records drawn at random. The baseline guesses the most frequent class, or the mean. The error "
-        "is the standard error of an accuracy by the number of tested records.",
+        "(release - shuffled) / (originals - shuffled), in balanced accuracy or R², where the originals are "
+        f"better than the shuffled table by {CLEAR} at least. The {MOST_CLASSES} most frequent classes are "
+        f"guessed, of at most {MOST} records drawn at random. The baseline guesses the most frequent class or the "
+        "mean. The error is the standard error of an accuracy by the number of tested records.",
         table=FigureTable(HEADER, tuple((*astuple(score), score.kept) for score in scores)),
     )  # fmt: skip
