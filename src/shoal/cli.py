@@ -467,9 +467,8 @@ def check_assessed(files: dict[str, str | None], pages: list[Path], overwrite: b
         raise ShoalError("a report goes to a file, not to standard output; name one")
     if len({page.resolve() for page in pages}) < len(pages):
         raise ShoalError(f"{pages[0]} is to be both reports; choose another name for one")
-    if pages:
-        remove_leftovers(pages)
     for page in pages:
+        remove_leftovers([page])
         for called, name in files.items():
             if (
                 name not in (None, "-")

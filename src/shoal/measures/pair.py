@@ -278,14 +278,17 @@ def pair_measure(*, matched: bool) -> Callable[[PairFigures], PairFigures]:
 
 def figures_of_pair(pair: Pair, progress: Progress | None = None) -> tuple[list[Figure], list[str]]:
     """All figures of a pair, and the names of the measures that were left out because rows are not matched."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+
     figures: list[Figure] = []
     left_out: list[str] = []
-    for number, (name, measure) in enumerate(PAIR_MEASURES.items()):
-        side_by_side = pair.by_record if measure.matched else pair
-        if side_by_side is None:
-            left_out.append(name)
-        else:
-            figures += measure.figures(side_by_side)
-        if progress is not None:
-            progress(number + 1, len(PAIR_MEASURES))
+    with threadpool_limits(1):  # many small products of matrices: a second thread costs more than it gains
+        for number, (name, measure) in enumerate(PAIR_MEASURES.items()):
+            side_by_side = pair.by_record if measure.matched else pair
+            if side_by_side is None:
+                left_out.append(name)
+            else:
+                figures += measure.figures(side_by_side)
+            if progress is not None:
+                progress(number + 1, len(PAIR_MEASURES))
     return figures, left_out
