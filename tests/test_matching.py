@@ -119,7 +119,9 @@ def test_places_outside_a_table_are_none_of_its_input():
     assert not is_input(table_of(drawn(1, 3)), np.zeros(0, int), {})
 
 
-@given(st.lists(st.integers(0, 30), unique=True, min_size=1), st.lists(st.integers(0, 30), unique=True, min_size=1))
+@given(
+    st.lists(st.integers(0, 30), unique=True, min_size=1), st.lists(st.integers(0, 30), unique=True, min_size=1)
+)
 def test_keys_are_matched_as_a_dictionary_does(first, second):
     def of(ids):
         return table_of(pa.table({"age": ids, "weight": ids, "id": pa.array(ids, pa.int64())}))
@@ -147,7 +149,10 @@ def test_keys_of_a_file_and_of_a_dataframe_are_the_same_texts(tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["a", "b", "a"], r"column 'id' does not tell the records of the release apart, .* repeat \('a'\); name a"),
+        (
+            ["a", "b", "a"],
+            r"column 'id' does not tell the records of the release apart, .* repeat \('a'\); name a",
+        ),
         (["a", "", "c"], "column 'id' of the release has no value in 1 records.*; fill it in"),
         ([["a"], ["b"], ["c"]], "column 'id' of the release is of type list.*; name another key"),
     ],
