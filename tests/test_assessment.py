@@ -1,6 +1,8 @@
 import json
+import re
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -261,6 +263,13 @@ def test_what_is_wrong_names_the_table_and_the_column(change, given, message):
     frame = pd.DataFrame({"age": [1, 2, 3], "pay": [3, 4, 5]})
     with pytest.raises(ShoalError, match=message):
         shoal.assess(frame, change(frame), **({"quasi_identifiers": "age", "confidential": "pay"} | given))
+
+
+def test_every_figure_of_utility_stands_on_its_page():
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "assess.md").read_text()
+    data = drawn(1, 300).append_column("region", drawn(2, 300)["town"])
+    found = shoal.assess(data, data, [*Q, "region"], C, by_position=True)
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(found.utility)
 
 
 def test_progress_is_told_to_the_end():
