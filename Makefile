@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk records rivals kills public mixed muant
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -25,6 +25,8 @@ help:
 	@echo "make bench-stream  3 GB within 1 GB of memory, killed and resumed, half an hour; writes a table of the docs"
 	@echo "make bench-wide  tables with more attributes than records, two minutes"
 	@echo "make bench-persons  persons of several rows, strata, sampling weights and larger k: time and loss, ten minutes"
+	@echo "make bench-assess  every figure about a million records and their release: seconds and memory; some minutes"
+	@echo "make bench-downstream  models trained on releases of Adult, tested on originals; half an hour"
 	@echo "make bench-models  privacy models: losses beside published algorithms, Adult, a million records, attacks; half an hour"
 	@echo "make bench-attacks  linkage, singling out, linkability and inference on Census and Adult for growing k"
 	@echo "make bench-peers-risk  figures of risk beside those of anonymeter and sdcMicro"
@@ -104,15 +106,21 @@ bench-wide: $(VENV)/.dev
 bench-persons: $(VENV)/.dev
 	$(BIN)/python benchmarks/persons.py
 
+bench-assess: $(VENV)/.dev
+	$(BIN)/python benchmarks/assess.py
+
+bench-downstream: $(VENV)/.dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/downstream.py
+
 bench-models: $(VENV)/.dev
 	$(BIN)/python benchmarks/models.py
+	$(BIN)/python benchmarks/constrained_optimum.py
 
 bench-attacks: $(VENV)/.dev
 	$(BIN)/python benchmarks/attacks.py
 
 bench-peers-risk: $(VENV)/.dev
 	$(BIN)/python benchmarks/peers_risk.py
-	$(BIN)/python benchmarks/constrained_optimum.py
 
 SHARED ?= ../shared
 bench-bounds: $(VENV)/.dev

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 
 def plain(values):
@@ -41,7 +41,8 @@ def parts(before, after, is_number):
     pairs = [pair if None not in pair else None for pair in zip(before, after, strict=True)]
     originals = [pair[0] for pair in pairs if pair]
     if is_number:
-        scale = sd(there(before))
+        count = len(there(before))
+        scale = sd(there(before)) * math.sqrt((count - 1) / count) if count else 0.0
         if scale == 0 or not originals:
             return [0.0] * len(pairs), [0.0] * len(pairs)
         middle = mean(originals)
@@ -49,8 +50,10 @@ def parts(before, after, is_number):
         return near, [((p[0] - middle) / scale) ** 2 if p else 0.0 for p in pairs]
     counts = Counter(originals)
     mode = min(counts, key=lambda each: (-counts[each], each)) if counts else None
-    near = [float(p[0] != p[1]) if p else 0.0 for p in pairs]
-    return near, [float(p[0] != mode) if p else 0.0 for p in pairs]
+    shares = [count / len(there(before)) for count in Counter(there(before)).values()]
+    cost = 2 / (1 - sum(share**2 for share in shares)) if len(shares) > 1 else 0.0
+    near = [cost * (p[0] != p[1]) if p else 0.0 for p in pairs]
+    return near, [cost * (p[0] != mode) if p else 0.0 for p in pairs]
 
 
 def squared_error(columns):
@@ -159,10 +162,7 @@ def share_below(values, place):
 def wasserstein(first, second):
     """The area between the distribution functions, step by step."""
     places = sorted({*first, *second})
-    return math.fsum(
-        abs(share_below(first, a) - share_below(second, a)) * (b - a)
-        for a, b in zip(places, places[1:], strict=False)
-    )
+    return math.fsum(abs(share_below(first, a) - share_below(second, a)) * (b - a) for a, b in pairwise(places))
 
 
 def kolmogorov(first, second):

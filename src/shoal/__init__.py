@@ -6,6 +6,8 @@ TYPE_CHECKING = False  # typing takes longer to import than the rest, and an int
 if TYPE_CHECKING:
     from typing import Any
 
+    from shoal.assessment import Assessment as Assessment
+    from shoal.assessment import assess as assess
     from shoal.bounds import Bounding as Bounding
     from shoal.bounds import LowerBound as LowerBound
     from shoal.bounds import lower_bound as lower_bound
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Allocation": "shoal.quantizing.allocation",
     "AlphaK": "shoal.privacy.models",
+    "Assessment": "shoal.assessment",
     "BetaLikeness": "shoal.privacy.models",
     "Bounding": "shoal.bounds",
     "Certificate": "shoal.certificate",
@@ -88,6 +91,7 @@ _HOMES = {
     "allocate": "shoal.quantizing.allocation",
     "anonymize": "shoal.pipeline",
     "anonymize_file": "shoal.stream",
+    "assess": "shoal.assessment",
     "certify": "shoal.certificate",
     "check": "shoal.privacy.checking",
     "inspect": "shoal.inspection.look",

@@ -20,6 +20,7 @@ from shoal.terminal import (
     checked_output,
     collected_warnings,
     complain,
+    print_assessment,
     print_inspection,
     print_result,
     print_table,
@@ -383,6 +384,106 @@ def print_models(found: "Verification") -> None:
                 f"No, {check.model} does not hold: {len(check.broken)} of {len(check.values)} groups break it, "
                 f"with {check.records_broken} records; the worst has {worst}.{gaps}"
             )
+
+
+@app.command()
+@takes(dialect=DIALECT)
+def assess(
+    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The table that the release was made of.")],
+    released: Annotated[str, typer.Argument(metavar="RELEASED", help="The release, whichever tool made it.")],
+    quasi_identifiers: Quasi = [],  # noqa: B006
+    confidential: Annotated[
+        list[str], typer.Option("-c", "--confidential", metavar="A,B", help="Columns that the release is about.")
+    ] = [],  # noqa: B006
+    key: Annotated[
+        str | None, typer.Option(metavar="A", help="A column of both tables that tells records apart.")
+    ] = None,
+    by_position: Annotated[
+        bool, typer.Option("--by-position", help="The rows of both tables have the same order.")
+    ] = False,
+    other: Annotated[
+        str | None, typer.Option("--with", metavar="FILE", help="Another release that somebody may hold too.")
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(metavar="A", help="The sampling weights of the released records.")
+    ] = None,
+    control: Annotated[
+        str | None, typer.Option(metavar="FILE", help="People like these who are not in the table.")
+    ] = None,
+    population: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Everybody whom an attacker may think of.")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all figures as a page; keep it private.")
+    ] = None,
+    public_report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that may stand beside the release.")
+    ] = None,
+    seed: Annotated[str, typer.Option(metavar="N", help="Of what is drawn at random.")] = "0",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+    dialect: Any = None,  # one option for each thing that can be said of a CSV file
+) -> None:
+    """Measure what a release lost and what it gives away, whichever tool made it.
+
+    shoal assess people.csv safe.csv -q age,zip,income -c diagnosis --report assessed.html
+
+    Of a release of Shoal, the manifest beside it says whose row is whose, and which columns are meant.
+    """
+    files = {"the original": original, "the release": released, "the control table": control}
+    files |= {"the population": population, "the other release": other}
+    pages = [page for page in (report, public_report) if page is not None]
+    check_assessed(files, pages, overwrite)
+
+    from shoal.assessment import assess as run
+
+    with collected_warnings(show=True), progress_bar(quiet or as_json, "assessing") as progress:
+        found = run(
+            original, released, split(quasi_identifiers), split(confidential), key=key, by_position=by_position,
+            weight=weight, control=control, population=population, other=other, seed=whole_seed(seed),
+            progress=progress, **dialect,
+        )  # fmt: skip
+        if report is not None:
+            found.report(report, "owner", overwrite)
+        if public_report is not None:
+            found.report(public_report, "public", overwrite)
+    if as_json:
+        print(found.to_json())
+    elif not quiet:
+        print_assessment(found, Path(released).name, report, public_report)
+
+
+def check_assessed(files: dict[str, str | None], pages: list[Path], overwrite: bool) -> None:
+    """Whether everything can be read and written, before any work is done."""
+    from shoal.files.atomic import check_target, remove_leftovers
+
+    from_input = [called for called, name in files.items() if name == "-"]
+    if len(from_input) > 1:
+        raise ShoalError(f"{' and '.join(from_input)} cannot both come from standard input; name a file for one")
+    if any(str(page) == "-" for page in pages):
+        raise ShoalError("a report goes to a file, not to standard output; name one")
+    if len({page.resolve() for page in pages}) < len(pages):
+        raise ShoalError(f"{pages[0]} is to be both reports; choose another name for one")
+    for page in pages:
+        remove_leftovers([page])
+        for called, name in files.items():
+            if (
+                name not in (None, "-")
+                and page.is_file()
+                and Path(str(name)).exists()
+                and page.samefile(str(name))
+            ):
+                raise ShoalError(f"{page} is {called}; choose another name for the report")
+        check_target(page, overwrite)
+
+
+def whole_seed(text: str) -> int:
+    """A seed from the command line."""
+    try:
+        return Whole(0).check("seed", int(text))
+    except ValueError:
+        raise ShoalError(f"seed must be a whole number of at least 0, not {text!r}") from None
 
 
 @app.command()

@@ -129,8 +129,11 @@ class Table:
     rows: Int | None = None  # the places of its records in the table that came, where it is a part of that
 
     @classmethod
-    def of(cls, data: Any, roles: Roles) -> "Table":
-        """From a pandas, polars or pyarrow table, from a file's path, or from a file already read."""
+    def of(cls, data: Any, roles: Roles, leaves: bool = True) -> "Table":
+        """From a pandas, polars or pyarrow table, from a file's path, or from a file already read.
+
+        Where it `leaves`, its owner is warned of what would leave along with its columns.
+        """
         source = read(data) if isinstance(data, (str, os.PathLike)) else data
         if isinstance(source, Source):
             table = cls(framed(source.table), roles, source)
@@ -139,7 +142,8 @@ class Table:
         roles.check(table.frame.columns)
         if len(table.frame) == 0:
             raise ShoalError("the table is empty: it has columns but no records")
-        table._warn()
+        if leaves:
+            table._warn()
         return table
 
     def __len__(self) -> int:

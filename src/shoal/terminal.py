@@ -18,6 +18,7 @@ from shoal.settings import order_in_words
 from shoal.signals import lost_output
 
 if TYPE_CHECKING:
+    from shoal.assessment import Assessment
     from shoal.bounds import LowerBound
     from shoal.inspection.look import Inspection
     from shoal.release import Release
@@ -119,6 +120,36 @@ def print_result(
     if report is not None:
         lines += [f"report:   {report} (keep it private: it shows the original data)"]
     print("\n".join(lines), file=say)
+
+
+HEADINGS = {"groups": "The groups", "utility": "What was lost", "risk": "What is at risk"}
+
+
+def print_assessment(found: "Assessment", name: str, report: Path | None, public_report: Path | None) -> None:
+    """The figures that matter most, for people: what was lost, and what is at risk."""
+    pair = found.pair
+    how = f"{found.matched} rows matched by {found.matched_by}" if found.matched_by else "rows not matched"
+    print(f"{name}: {pair.n_after} records released, of {pair.n_before}; the smallest group has {pair.k}; {how}")
+    more = 0
+    for topic, heading in HEADINGS.items():
+        own = [figure for figure in found.figures if figure.topic == topic]
+        said = [as_sentence(figure.sentence) for figure in own if figure.shown and figure.sentence]
+        more += len(own) - len(said)
+        if said:
+            print(f"\n{heading}")
+            print("\n".join(f"  {sentence}" for sentence in said))
+    print(f"\n{more} more figures, and all definitions: --json, or --report FILE")
+    for note in found.notes:
+        print(as_sentence(note))
+    if report is not None:
+        print(f"report:        {report} (keep it private: it shows the original data)")
+    if public_report is not None:
+        print(f"public report: {public_report} (may stand beside the release)")
+
+
+def as_sentence(text: str) -> str:
+    """A text with a capital letter and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def span(low: Any, high: Any) -> str:

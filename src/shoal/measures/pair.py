@@ -69,7 +69,8 @@ class Pair:
     control : people who are not in the table, column by column, coded as `before` is
     population : everybody whom an attacker may think of, likewise, by quasi-identifiers at least
     seed : of what is drawn at random
-    rows : the row of the original table that each original record was, where it is known
+    places : the row of the original table that each original record was, where it is known
+    linked : where some records are matched and others are not, the pair of those that are; `matched` is false then
     """
 
     columns: tuple[PairColumn, ...]
@@ -79,7 +80,8 @@ class Pair:
     control: Mapping[str, Float] = field(default_factory=dict)
     population: Mapping[str, Float] = field(default_factory=dict)
     seed: int = 0
-    rows: Int | None = None
+    places: Int | None = None
+    linked: "Pair | None" = None
 
     @property
     def quasi_identifiers(self) -> tuple[PairColumn, ...]:
@@ -112,6 +114,11 @@ class Pair:
         """The records of the release."""
         return len(self.groups)
 
+    @property
+    def by_record(self) -> "Pair | None":
+        """The pair whose rows are matched: this one, or the part of it that is; None where nothing is."""
+        return self if self.matched else self.linked
+
     def sampled(self, most: int) -> "Pair":
         """At most so many records of each table, drawn at random; the same rows of both where they are matched.
 
@@ -125,30 +132,43 @@ class Pair:
             after = before
         elif self.n_after > most:
             after = np.sort(rng.choice(self.n_after, most, replace=False))
+        return self.rows(before, after)
+
+    def rows(self, before: Int, after: Int) -> "Pair":
+        """The same of some rows of both tables; groups keep their numbers."""
         return replace(
             self,
             columns=tuple(column.rows(before, after) for column in self.columns),
             groups=self.groups[after],
             weights=None if self.weights is None else self.weights[after],
-            rows=None if self.rows is None else self.rows[before],
+            places=None if self.places is None else self.places[before],
+            linked=None,
         )
 
 
-def pair_column(role: Role, before: Column, after: Column, *also: Column) -> tuple[PairColumn, list[Float]]:
+def pair_column(
+    role: Role, before: Column, after: Column, *also: Column, gap_values: tuple[str, ...] | None = None
+) -> tuple[PairColumn, list[Float]]:
     """A column of both tables: as numbers where both hold numbers or dates, else as categories.
 
     `also` are the same column of further tables, such as a population; their values come back coded alike. Where
     the original holds numbers and the release intervals of these, as other tools write them, an interval counts
-    as its middle.
+    as its middle. A `*` in the release is a gap where the original has none. `gap_values` are texts that mean a
+    gap; by default those that usually do.
     """
-    columns = before, after, *also
-    numbers = [numbers_in(each) for each in columns]
-    if numbers[0] is not None and numbers[1] is None:
-        numbers[1] = middles(after)
+    columns, wish = (before, after, *also), Wish(gap_values=gap_values)
+    numbers: list[Float | None] = []
+    for each in columns:
+        numbers.append(numbers_in(each, wish))
+        if numbers[0] is None:  # what the original is not, no other is
+            break
+    if len(numbers) > 1 and numbers[1] is None:
+        numbers[1] = middles(after, wish)
     if all(each is not None for each in numbers):
         first, second, *others = (each for each in numbers if each is not None)
         return PairColumn(before.name, role, first, second), others
-    codings = [coding_or_none(each) for each in columns]
+    codings = [coding_or_none(each, wish) for each in columns]
+    codings[1] = without_hidden(codings[0], codings[1])
     known = [each for each in codings if each is not None]
     ordered = known[0].places is not None and all(set(each.values) <= set(known[0].values) for each in known)
     names = known[0].values if ordered else sorted({value for each in known for value in each.values})
@@ -157,9 +177,9 @@ def pair_column(role: Role, before: Column, after: Column, *also: Column) -> tup
     return PairColumn(before.name, role, parts[0], parts[1], tuple(levels), ordered), parts[2:]
 
 
-def numbers_in(column: Column) -> Float | None:
+def numbers_in(column: Column, wish: Wish) -> Float | None:
     """The numbers or dates of a column, NaN for gaps; None where it holds something else."""
-    shown, missing = column.values(), gaps_in(column, Wish())
+    missing = gaps_in(column, wish)
     whole = np.full(len(column), np.nan)
     if missing.all():
         return whole
@@ -174,29 +194,57 @@ def numbers_in(column: Column) -> Float | None:
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"
 _INTERVAL = re.compile(rf"[\[(\]]?\s*({_NUMBER})\s*(?:-|\u2013|,|;|\.\.|to)\s*({_NUMBER})\s*[\])\[]?")
-_HIDDEN = "*"  # what other tools write for a value that they suppressed
+_OPEN = re.compile(rf"(?:[<>]=?|[\u2264\u2265])\s*({_NUMBER})|({_NUMBER})\s*\+")
+HIDDEN = "*"
+"""What other tools write for a value that they suppressed."""
 
 
-def middles(column: Column) -> Float | None:
-    """The middles of intervals such as [20, 30[ or 20-30, NaN for gaps and `*`; None where others stand there."""
-    coding = coding_or_none(column)
+def middles(column: Column, wish: Wish) -> Float | None:
+    """The middles of intervals such as [20, 30[ or 20-30, the ends of open ones such as >= 90 or 90+.
+
+    NaN for gaps and `*`; None where others stand there.
+    """
+    coding = coding_or_none(column, wish)
     if coding is None:
         return np.full(len(column), np.nan)
-    found = np.empty(len(coding.values))
-    for number, text in enumerate(coding.values):
-        ends = _INTERVAL.fullmatch(text)
-        plain = re.fullmatch(_NUMBER, text)
-        if ends is None and plain is None and text != _HIDDEN:
-            return None
-        found[number] = (
-            (float(ends[1]) + float(ends[2])) / 2 if ends else float(text) if plain is not None else np.nan
-        )
-    return np.where(coding.codes < 0, np.nan, found[coding.codes])
+    found = [middle_of(text) for text in coding.values]
+    if None in found:
+        return None
+    return np.where(coding.codes < 0, np.nan, np.array(found, np.float64)[coding.codes])
 
 
-def coding_or_none(column: Column) -> Coding | None:
+def middle_of(text: str) -> float | None:
+    """The number that a text stands for, NaN for a value that is hidden; None where it is none."""
+    if text == HIDDEN:
+        return np.nan
+    if ends := _INTERVAL.fullmatch(text):
+        return (float(ends[1]) + float(ends[2])) / 2
+    if end := _OPEN.fullmatch(text):
+        return float(end[1] or end[2])
+    return float(text) if re.fullmatch(_NUMBER, text) else None
+
+
+def coding_or_none(column: Column, wish: Wish) -> Coding | None:
     """The values of a column by number; None where it has gaps only."""
-    return None if gaps_in(column, Wish()).all() else coded(column)
+    missing = gaps_in(column, wish)
+    if missing.all():
+        return None
+    found = coded(column.where(~missing) if missing.any() else column)
+    whole = np.full(len(column), -1, np.int64)
+    whole[~missing] = found.codes
+    return replace(found, codes=whole)
+
+
+def without_hidden(before: Coding | None, after: Coding | None) -> Coding | None:
+    """Released categories, where a `*` that the original does not have is a gap; None where only these are."""
+    if after is None or HIDDEN not in after.values or (before is not None and HIDDEN in before.values):
+        return after
+    values = tuple(value for value in after.values if value != HIDDEN)
+    if not values:
+        return None
+    place = {value: number for number, value in enumerate(values)}
+    numbers = np.array([place.get(value, -1) for value in after.values])
+    return replace(after, codes=np.where(after.codes < 0, -1, numbers[after.codes]), values=values, places=None)
 
 
 def categories_in(coding: Coding | None, levels: Mapping[str, int], n: int) -> Float:
@@ -234,13 +282,17 @@ def pair_measure(*, matched: bool) -> Callable[[PairFigures], PairFigures]:
 
 def figures_of_pair(pair: Pair, progress: Progress | None = None) -> tuple[list[Figure], list[str]]:
     """All figures of a pair, and the names of the measures that were left out because rows are not matched."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+
     figures: list[Figure] = []
     left_out: list[str] = []
-    for number, (name, measure) in enumerate(PAIR_MEASURES.items()):
-        if measure.matched and not pair.matched:
-            left_out.append(name)
-        else:
-            figures += measure.figures(pair)
-        if progress is not None:
-            progress(number + 1, len(PAIR_MEASURES))
+    with threadpool_limits(1):  # many small products of matrices: a second thread costs more than it gains
+        for number, (name, measure) in enumerate(PAIR_MEASURES.items()):
+            side_by_side = pair.by_record if measure.matched else pair
+            if side_by_side is None:
+                left_out.append(name)
+            else:
+                figures += measure.figures(side_by_side)
+            if progress is not None:
+                progress(number + 1, len(PAIR_MEASURES))
     return figures, left_out

@@ -86,7 +86,7 @@ def test_rows_are_named_by_their_place_in_the_original():
     pair = Pair((PairColumn("x", "quasi-identifier", x, np.ones(3)),), np.zeros(3, np.int64), True)
     table = figures(pair)["suda_records"].table
     assert (table.header[0], table.rows[0][0]) == ("record", 2)
-    table = figures(replace(pair, rows=np.array([7, 8, 5])))["suda_records"].table
+    table = figures(replace(pair, places=np.array([7, 8, 5])))["suda_records"].table
     assert (table.header[0], table.rows[0][0]) == ("original row", 5)
 
 

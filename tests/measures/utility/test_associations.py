@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import LEVELS, correlation_ratio, cramers_v, drawn, pearson, plain, spearman
 
+from naive_utility import LEVELS, correlation_ratio, cramers_v, drawn, pearson, plain, spearman
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility import associations as fast
 from shoal.measures.utility.complete_pairs import complete_pairs

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import LEVELS, drawn, kolmogorov, plain, sd, there, total_variation, wasserstein
 
+from naive_utility import LEVELS, drawn, kolmogorov, plain, sd, there, total_variation, wasserstein
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility import distributions as fast
 

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_utility import LEVELS, best_stump, drawn, logistic
 
+from naive_utility import best_stump, drawn, logistic
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility import propensity as fast
-from shoal.measures.utility.features import names_of, terms_of
 
 
 def pair_of(*columns):
@@ -61,19 +60,6 @@ def test_a_change_of_shape_is_seen_by_the_squares():
     x = drawn(1, 2000, gaps=0)
     narrow = figures(pair_of(PairColumn("x", "quasi-identifier", x, x / 3)))
     assert narrow["pmse_logistic"].details["share_of_maximum"] > 0.1
-
-
-def test_terms_of_every_kind_with_gaps():
-    letters = PairColumn("c", "other", np.array([0.0, 0, 1, 2, np.nan]), np.array([3.0, 1, 0, 0, 0]), LEVELS)
-    terms = terms_of(letters, 1)
-    assert terms.names == ["c = b", "c = another", "c missing"]
-    assert np.array(terms.of(letters.before)).T.tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    assert np.array(terms.of(letters.after)).T.tolist()[0] == [0, 1, 0]
-    numbers = PairColumn("x", "other", np.array([1.0, 3.0, np.nan]), np.array([2.0, 2.0, 4.0]))
-    terms = terms_of(numbers, 1)
-    assert terms.names == ["x", "x missing"]
-    assert np.array(terms.of(numbers.before)).tolist() == [[-np.sqrt(0.5), np.sqrt(0.5), 0], [0, 0, 1]]
-    assert names_of([terms_of(PairColumn("x", "other", np.ones(3), np.ones(3)), 1)]) == []
 
 
 def test_degenerate_tables_give_no_figure_or_a_finite_one():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import LEVELS, drawn, overlap, plain, regression, sd
 from scipy.stats import t
 
+from naive_utility import LEVELS, drawn, overlap, plain, regression, sd
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility import regressions as fast
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import LEVELS, drawn, euclidean_error, il1s, plain, squared_error
 
+from naive_utility import LEVELS, drawn, euclidean_error, il1s, plain, squared_error
 from shoal.measures.pair import Pair, PairColumn
 from shoal.measures.utility.values import errors_of, value_errors
 
@@ -26,18 +26,20 @@ def figures(pair):
 
 
 def test_numbers_and_categories_worked_by_hand():
-    """Of 0, 0, 4, 4 (sd² = 16/3) two values move by 1: SSE = 2 / sd², SST = 16 / sd². Of a, a, a, b one changes."""
+    """Of 0, 0, 4, 4 (variance 4 with n, 16/3 with n - 1) two values move by 1: SSE = 2/4, SST = 16/4.
+
+    Of a, a, a, b one changes, which costs 2 / (1 - 9/16 - 1/16) = 16/3; in one group of a, it is one too.
+    """
     numbers = column("x", [0, 0, 4, 4], [1, 0, 3, 4])
     letters = column("y", [0, 0, 0, 1], [0, 0, 0, 0], "ab")
     found = figures(pair_of(numbers, letters))
     assert errors_of(numbers).percent == pytest.approx(100 * 2 / 16)
-    assert errors_of(letters).percent == 100
-    variance = 16 / 3
-    assert found["squared_error"].value == pytest.approx(100 * (2 / variance + 1) / (16 / variance + 1))
-    near = 2 / math.sqrt(variance) + 1  # the last record is off by its category, the first and third by a number
-    far = 3 * 2 / math.sqrt(variance) + math.sqrt(4 / variance + 1)
+    assert errors_of(letters).percent == pytest.approx(100)
+    assert found["squared_error"].value == pytest.approx(100 * (2 / 4 + 16 / 3) / (16 / 4 + 16 / 3))
+    near = 2 / 2 + math.sqrt(16 / 3)  # the last record is off by its category, the first and third by a number
+    far = 3 * 2 / 2 + math.sqrt(4 / 4 + 16 / 3)
     assert found["euclidean_error"].value == pytest.approx(100 * near / far)
-    assert found["il1s_sum"].value == pytest.approx(2 / (math.sqrt(2) * math.sqrt(variance)))
+    assert found["il1s_sum"].value == pytest.approx(2 / (math.sqrt(2) * math.sqrt(16 / 3)))
     assert found["il1s_mean"].value == pytest.approx(found["il1s_sum"].value / 4)
 
 

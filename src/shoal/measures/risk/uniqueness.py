@@ -232,7 +232,7 @@ def uniqueness(pair: Pair) -> Iterable[Figure]:
         found = standing(pair)
         yield unique_records(found, pair)
         yield telling_columns(found, pair)
-        yield from suda_figures(found, sampling_fraction(pair), pair.rows)
+        yield from suda_figures(found, sampling_fraction(pair), pair.places)
 
 
 def unique_records(found: Standing, pair: Pair) -> Figure:

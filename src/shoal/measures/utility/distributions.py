@@ -1,5 +1,6 @@
-"""Distances of distributions: of each column by itself, and of each pair of columns as a table. Rows need no match.
+"""Distances of distributions: of each column by itself, and of each pair of columns as a table.
 
+Rows need not be matched.
 Numbers, and categories with an order, have the Wasserstein distance and that of Kolmogorov and Smirnov. Categories
 have the total variation. A two-way table has the total variation, with numbers in ten classes.
 """
@@ -97,8 +98,7 @@ def categories(columns: Sequence[PairColumn]) -> Iterable[Figure]:
     where = next(row[0] for row in rows if row[-1] == worst)
     yield Figure(
         "total_variation", worst, "", f"{worst:.3f}", "largest total variation of a column of categories",
-        f"the shares of categories are restored if {100 * worst:.1f} % of the records change theirs, in {where!r}, "
-        "where it takes most",
+        f"the shares of the categories differ by at most {100 * worst:.1f} % of the records, in {where!r}",
         "utility",
         definition="Half the sum of the absolute differences between the shares of the categories before and "
         f"after; the largest of all columns of categories. {GAPS_LEFT_OUT}",

@@ -1,9 +1,9 @@
 """Models trained on the release and tested on originals that they have not seen, beside two baselines.
 
 Rows are matched and split in two. A model is trained on the released rows of the one part and tested on the
-original rows of the other. The same is done with a model trained on the originals, and with one trained on a table whose
-columns were shuffled one by one, so that nothing joins them. The groups of the release were formed with the tested
-records too, so what is left is a little too good, by their part in the values of their groups.
+original rows of the other. The same is done with a model trained on the originals, and with one trained on a table
+whose columns were shuffled one by one, so that nothing joins them. The groups of the release were formed with the
+tested records too, so what is left is a little too good, by their part in the values of their groups.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,9 +28,8 @@ MOST_CLASSES = 10
 MOST_LEVELS = 15  # categories of a column that have a term of their own
 DEPTH, LEAST_LEAF = 8, 20  # of the tree
 LEAST_TESTED = 10  # records
-CLEAR = (
-    0.02  # how much better than the shuffled table the originals must be, for a share of that to mean something
-)
+CLEAR = 0.02
+"""How much better than the shuffled table the originals must be, for a share of that to mean something."""
 
 HEADER = (
     "target", "model", "score", "originals", "release", "shuffled", "baseline", "tested", "error", "kept"
@@ -203,10 +202,10 @@ def downstream(pair: Pair) -> Iterable[Figure]:
         "utility", "public", details={"tested": best.tested, "standard_error": max(s.error for s in scores)},
         definition=f"Up to {MOST_TARGETS} confidential columns are guessed from all other columns but these, by a "
         f"linear model (logistic or ridge regression) and a tree of depth {DEPTH}. Two thirds of the records "
-        "train, the original values of the others test. The figure is the mean over columns and models of (release - "
-        "shuffled) / (originals - shuffled), in balanced accuracy or R², where the originals are better than the "
-        f"shuffled table by {CLEAR} at least. The {MOST_CLASSES} most frequent classes are guessed, of at most "
-        f"{MOST} records drawn at random. The baseline guesses the most frequent class, or the mean. The error "
-        "is the standard error of an accuracy by the number of tested records.",
+        "train, the original values of the others test. The figure is the mean over columns and models of "
+        "(release - shuffled) / (originals - shuffled), in balanced accuracy or R², where the originals are "
+        f"better than the shuffled table by {CLEAR} at least. The {MOST_CLASSES} most frequent classes are "
+        f"guessed, of at most {MOST} records drawn at random. The baseline guesses the most frequent class or the "
+        "mean. The error is the standard error of an accuracy by the number of tested records.",
         table=FigureTable(HEADER, tuple((*astuple(score), score.kept) for score in scores)),
     )  # fmt: skip

@@ -1,12 +1,13 @@
 """How far the values of each person are from their original ones: SSE / SST, L_E and IL1s, on matched rows.
 
-A number is counted in standard deviations of its original column. A category counts 0 where it stayed and 1 where
-it did not. 100 % is a release of one group, in which everybody has the mean of every number and the most frequent
-category: so figures of different columns can be compared.
+A number is counted in standard deviations of its original column. A category that changed costs a constant that
+depends on how frequent the categories are, so that it weighs as much as a number; both are the scale of a release
+of Shoal with z-scores. 100 % is a release of one group, in which everybody has the mean of every number and the
+most frequent category: so figures of different columns can be compared.
 
 References: J. Domingo-Ferrer, F. Sebé and A. Solanas, Computers and Mathematics with Applications 55 (2008)
-714-732, Section 6 (L_SSE and L_E); W. E. Yancey, W. E. Winkler and R. H. Creecy, Disclosure risk assessment in perturbative
-microdata protection, Inference Control in Statistical Databases, LNCS 2316 (2002) 135-152 (IL1s).
+714-732, Section 6 (L_SSE and L_E); W. E. Yancey, W. E. Winkler and R. H. Creecy, Disclosure risk assessment in
+perturbative microdata protection, Inference Control in Statistical Databases, LNCS 2316 (2002) 135-152 (IL1s).
 """
 
 from collections.abc import Iterable
@@ -49,17 +50,26 @@ def errors_of(column: PairColumn) -> Errors:
     both = ~np.isnan(column.before) & ~np.isnan(column.after)
     count = int(both.sum())
     if not column.is_number:
-        codes = np.where(both, column.before, -1).astype(np.int64)
+        codes, cost = np.where(both, column.before, -1).astype(np.int64), cost_of_another(column)
         mode = int(np.bincount(codes[both]).argmax()) if count else -1
         changed, unusual = both & (column.before != column.after), both & (codes != mode)
-        return Errors(column, changed.astype(np.float64), unusual.astype(np.float64), count, None)
+        return Errors(column, cost * changed, cost * unusual, count, None)
     scale = spread(column.before)
     if scale == 0 or count == 0:
         nothing = np.zeros(len(both))
         return Errors(column, nothing, nothing, count, None)
-    off = np.where(both, (column.before - column.after) / scale, 0.0)
-    centred = np.where(both, (column.before - known(column.before[both]).mean()) / scale, 0.0)
-    return Errors(column, off**2, centred**2, count, float(np.abs(off).sum()) / sqrt(2))
+    of_all = float(known(column.before).std())
+    off = np.where(both, column.before - column.after, 0.0)
+    centred = np.where(both, column.before - known(column.before[both]).mean(), 0.0)
+    il1s = float(np.abs(off).sum()) / (sqrt(2) * scale)
+    return Errors(column, (off / of_all) ** 2, (centred / of_all) ** 2, count, il1s)
+
+
+def cost_of_another(column: PairColumn) -> float:
+    """What another category costs, 2 / (1 - sum of squared shares) of the original ones; 0 where all are alike."""
+    counts = np.bincount(known(column.before).astype(np.int64))
+    shares = counts / max(1, counts.sum())
+    return 2 / (1 - float(shares @ shares)) if np.count_nonzero(counts) > 1 else 0.0
 
 
 @pair_measure(matched=True)
@@ -90,9 +100,10 @@ def squared(found: list[Errors], quasi: list[Errors]) -> Figure:
         f"the squared error of the released values {said} (0 % is no change, 100 % is one group for all records)",
         "utility", "public",
         definition="100 · SSE / SST over the quasi-identifiers. SSE is the sum of the squared differences between "
-        "original and released values, of numbers in standard deviations of the original column, of categories 1 "
-        "where they differ. SST is the same between the original values and the mean, or the most frequent "
-        f"category, of all. {GAPS_LEFT_OUT} Sampling weights are not used.",
+        "original and released values, of numbers in standard deviations (with n) of the original column, of "
+        "categories 2 / (1 - sum of the squared shares of the original categories) where they differ. SST is the "
+        "same between the original values and the mean, or the most frequent category, of all. "
+        f"{GAPS_LEFT_OUT} Sampling weights are not used.",
         table=FigureTable(("column", "role", "kind", "100 · SSE / SST", "records"), rows),
     )  # fmt: skip
 

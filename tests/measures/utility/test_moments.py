@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_utility import covariance, drawn, mean, plain, quantile, sd, there, variance
 
+from naive_utility import drawn, mean, plain, quantile, sd, there, variance
 from shoal.measures.pair import Pair, PairColumn
-from shoal.measures.utility.complete_pairs import complete_pairs
 from shoal.measures.utility.moments import QUANTILES, moments
 
 
@@ -60,25 +59,3 @@ def test_changes_are_those_of_the_twin(kinds, seed, gaps, sizes):
     assert [row[2] for row in found["variance_change"].table.rows] == pytest.approx(changes, abs=0.00051)
     changes = [(quantile(b, q) - quantile(a, q)) / sd(a) if b else None for a, b in lists for q in QUANTILES]
     assert [row[-1] for row in found["quantile_change"].table.rows] == pytest.approx(changes, abs=1e-9)
-
-
-@given(st.lists(st.sampled_from(["number", "tied", "constant", "gaps"]), min_size=1, max_size=4),
-       st.integers(0, 10**6), st.sampled_from([0.0, 0.4]), st.integers(1, 12))  # fmt: skip
-def test_covariances_of_pairs_with_gaps_are_those_of_the_twin(kinds, seed, gaps, n):
-    columns = [drawn(seed + i, n, kind, gaps) for i, kind in enumerate(kinds)]
-    found = complete_pairs(columns)
-    for i, first in enumerate(columns):
-        for j, second in enumerate(columns):
-            expected = covariance(plain(first), plain(second))
-            assert found.covariances[i, j] == pytest.approx(
-                np.nan if expected is None else expected, nan_ok=True, abs=1e-12
-            )
-
-
-def test_parts_of_many_records_are_added_up(monkeypatch):
-    columns = [drawn(seed, 50) for seed in range(3)]
-    whole = complete_pairs(columns)
-    monkeypatch.setattr("shoal.measures.utility.complete_pairs._ROWS", 7)
-    parts = complete_pairs(columns)
-    assert parts.covariances == pytest.approx(whole.covariances)
-    assert parts.variances == pytest.approx(whole.variances)
