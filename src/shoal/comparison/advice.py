@@ -1,0 +1,192 @@
+"""What to take: the method of least loss for each k, and where more hiding begins to cost more.
+
+A loss is rounded, and depends on the table as it happens to be. So a difference below one percent of the loss counts
+as none, and a k is singled out only where the curve has a bend.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from shoal.comparison.rows import Row, time_of
+
+ALIKE = 1.01
+"""Losses up to so many times the least are practically the same,"""
+NEAR = 1.02
+"""and up to so many times the least are close to it."""
+_TWICE, _MUCH = 2.0, 5.0  # times faster, from which on the faster of two alike is taken, or a near one is named
+_WAIT = 1.0  # seconds that nobody minds
+_BEND = 0.1  # how far a bend must be from the straight line, as a share of its height
+_CLEARER = 0.05  # than another k
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What to take for one k.
+
+    Attributes
+    ----------
+    k, method, loss, seconds : the setting
+    alike : other methods whose loss is practically the same
+    quicker : a method whose loss is close and that is much faster; empty where there is none
+    says : all this in a sentence
+    """
+
+    k: int
+    method: str
+    loss: float
+    seconds: float
+    alike: tuple[str, ...]
+    quicker: str
+    says: str
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to take.
+
+    Attributes
+    ----------
+    choices : for each k that has figures
+    bend : the k at the bend of loss over risk; several where none of them is clearer, none where there is no bend
+    says : the recommendation with its reason
+    """
+
+    choices: tuple[Choice, ...]
+    bend: tuple[int, ...]
+    says: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return asdict(self)
+
+
+def recommended(rows: Sequence[Row]) -> Recommendation:
+    """The recommendation; settings without figures take no part."""
+    able = [row for row in rows if row.is_ok]
+    if not able:
+        return Recommendation((), (), "No setting has figures, so there is nothing to recommend.")
+    taken = [best_of([row for row in able if row.k == k]) for k in sorted({row.k for row in able})]
+    choices = tuple(choice for choice, _ in taken)
+    bend = bend_of([row for _, row in taken])
+    sentences = [methods_said(choices)]
+    if len(choices) > 1:
+        sentences.append(ks_said([row for _, row in taken], bend))
+    if without := len(rows) - len(able):
+        have = "1 setting has" if without == 1 else f"{without} settings have"
+        sentences.append(f"{have} no figures and took no part.")
+    return Recommendation(choices, bend, " ".join(sentences))
+
+
+def best_of(rows: Sequence[Row]) -> tuple[Choice, Row]:
+    """What to take of the rows of one k, all with figures."""
+    ranked = sorted(rows, key=lambda row: (loss_of(row), seconds_of(row)))
+    least = ranked[0]
+    alike = [row for row in ranked if loss_of(row) <= ALIKE * loss_of(least)]
+    fastest = min(alike, key=seconds_of)
+    chosen = fastest if is_faster(fastest, least, _TWICE) else least
+    near = [row for row in ranked if loss_of(row) <= NEAR * loss_of(chosen) and is_faster(row, chosen, _MUCH)]
+    quicker = min(near, key=seconds_of) if near else None
+    others = tuple(row.method for row in alike if row is not chosen)
+    said = choice_said(chosen, least, others, quicker, ranked)
+    return Choice(
+        chosen.k, chosen.method, loss_of(chosen), seconds_of(chosen), others, quicker.method if quicker else "", said
+    ), chosen
+
+
+def choice_said(
+    chosen: Row, least: Row, alike: Sequence[str], quicker: Row | None, ranked: Sequence[Row]
+) -> str:
+    """The choice for one k in a sentence."""
+    worst = ranked[-1]
+    says = f"k = {chosen.k}: take {chosen.method}. It loses {percent(loss_of(chosen))} in {time_of(chosen.seconds)}"
+    if chosen is not least:
+        says += f", practically the same as {least.method}, which took {time_of(least.seconds)}"
+    elif alike:
+        says += f"; {' and '.join(alike)} {'loses' if len(alike) == 1 else 'lose'} practically the same"
+    elif len(ranked) > 1:
+        says += f", the least; {worst.method} loses most, {percent(loss_of(worst))}"
+    if quicker is not None:
+        says += f". {quicker.method} loses {percent(loss_of(quicker))} and took {time_of(quicker.seconds)} only"
+    return says + "."
+
+
+def methods_said(choices: Sequence[Choice]) -> str:
+    """Which method for which k, and why, in a sentence."""
+    ks: dict[str, list[int]] = {}
+    for choice in choices:
+        ks.setdefault(choice.method, []).append(choice.k)
+    if len(ks) == 1:
+        (method,) = ks
+        first = choices[0]
+        if len(choices) == 1:
+            return f"For k = {first.k} {first.says.partition(': ')[2]}"
+        return f"Take {method}: for every k its loss is the least, or practically the same as the least."
+    parts = [f"{method} for k = {' and '.join(map(str, own))}" for method, own in ks.items()]
+    return f"Take {', '.join(parts)}: there the loss is the least, or practically the same as the least."
+
+
+def ks_said(rows: Sequence[Row], bend: Sequence[int]) -> str:
+    """Where more hiding begins to cost more, in a sentence; the rows are those chosen, one for each k."""
+    if not bend:
+        return (
+            "If a law, a contract or a policy names k, use that. Risk and loss have no clear bend here, so take the "
+            "largest k whose loss your analyses can bear."
+        )
+    at = rows[[row.k for row in rows].index(bend[-1])]
+    low, high = rows[0], rows[-1]
+    named = " or ".join(f"k = {k}" for k in bend)
+    return (
+        f"If a law, a contract or a policy names k, use that. Else {named} is a good balance: from k = {low.k} to "
+        f"k = {at.k} the highest risk falls from {percent(risk_of(low))} to {percent(risk_of(at))}, and the loss "
+        f"rises from {percent(loss_of(low))} to {percent(loss_of(at))}; on to k = {high.k} the risk falls by only "
+        f"{points(risk_of(at) - risk_of(high))}, and the loss rises by {points(loss_of(high) - loss_of(at))}."
+    )
+
+
+def bend_of(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The k at the bend of loss over risk, both from 0 to 1: farthest below the straight line between the ends."""
+    risks, losses = [risk_of(row) for row in rows], [loss_of(row) for row in rows]
+    wide, high = max(risks) - min(risks), max(losses) - min(losses)
+    if len(rows) < 3 or not wide > 0 or not high > 0:
+        return ()
+    below = [
+        1 - (risk - min(risks)) / wide - (loss - min(losses)) / high
+        for risk, loss in zip(risks, losses, strict=True)
+    ][1:-1]
+    if max(below) < _BEND:
+        return ()
+    return tuple(row.k for row, far in zip(rows[1:-1], below, strict=True) if far >= max(below) - _CLEARER)
+
+
+def is_faster(row: Row, other: Row, times: float) -> bool:
+    """Whether a row took so many times less time, and somebody would feel it."""
+    return seconds_of(row) * times <= seconds_of(other) and seconds_of(other) - seconds_of(row) >= _WAIT
+
+
+def loss_of(row: Row) -> float:
+    """The loss of a row with figures."""
+    assert row.loss is not None
+    return row.loss
+
+
+def seconds_of(row: Row) -> float:
+    """The time of a row with figures."""
+    assert row.seconds is not None
+    return row.seconds
+
+
+def risk_of(row: Row) -> float:
+    """The highest risk of a row with figures."""
+    assert row.prosecutor_highest is not None
+    return row.prosecutor_highest
+
+
+def percent(value: float) -> str:
+    """A percentage with as many digits as are of use."""
+    return f"{value:.3g} %" if value < 100 else f"{value:.0f} %"
+
+
+def points(value: float) -> str:
+    """A difference of percentages."""
+    return f"{value:.2g} points"
