@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from shoal.bounds import lower_bound as lower_bound
     from shoal.certificate import Certificate as Certificate
     from shoal.certificate import certify as certify
+    from shoal.comparison import Comparison as Comparison
+    from shoal.comparison import compare as compare
     from shoal.errors import ShoalError as ShoalError
     from shoal.errors import ShoalWarning as ShoalWarning
     from shoal.inspection.look import inspect as inspect
@@ -69,6 +71,7 @@ _HOMES = {
     "Bounding": "shoal.bounds",
     "Certificate": "shoal.certificate",
     "Check": "shoal.privacy.checking",
+    "Comparison": "shoal.comparison",
     "DeltaDisclosure": "shoal.privacy.models",
     "FileRelease": "shoal.stream",
     "KAnonymity": "shoal.privacy.checking",
@@ -87,6 +90,7 @@ _HOMES = {
     "anonymize_file": "shoal.stream",
     "certify": "shoal.certificate",
     "check": "shoal.privacy.checking",
+    "compare": "shoal.comparison",
     "inspect": "shoal.inspection.look",
     "l_e": "shoal.measures",
     "l_sse": "shoal.measures",

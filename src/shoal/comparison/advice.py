@@ -1,9 +1,10 @@
 """What to take: the method of least loss for each k, and where more hiding begins to cost more.
 
-A loss is rounded, and depends on the table as it happens to be. So a difference below one percent of the loss counts
-as none, and a k is singled out only where the curve has a bend.
+A loss depends on the table as it happens to be. So a difference below one percent of the loss counts as none, and a
+k is singled out only where the curve has a bend.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -66,48 +67,70 @@ def recommended(rows: Sequence[Row]) -> Recommendation:
     able = [row for row in rows if row.is_ok]
     if not able:
         return Recommendation((), (), "No setting has figures, so there is nothing to recommend.")
-    taken = [best_of([row for row in able if row.k == k]) for k in sorted({row.k for row in able})]
-    choices = tuple(choice for choice, _ in taken)
-    bend = bend_of([row for _, row in taken])
+    by_k = [ranked([row for row in able if row.k == k]) for k in sorted({row.k for row in able})]
+    favourite = favourite_of(by_k)
+    taken = [taken_of(rows, favourite) for rows in by_k]
+    choices = tuple(choice_of(row, rows) for row, rows in zip(taken, by_k, strict=True))
+    bend = bend_of(taken)
     sentences = [methods_said(choices)]
     if len(choices) > 1:
-        sentences.append(ks_said([row for _, row in taken], bend))
+        sentences.append(ks_said(taken, bend))
     if without := len(rows) - len(able):
         have = "1 setting has" if without == 1 else f"{without} settings have"
         sentences.append(f"{have} no figures and took no part.")
     return Recommendation(choices, bend, " ".join(sentences))
 
 
-def best_of(rows: Sequence[Row]) -> tuple[Choice, Row]:
-    """What to take of the rows of one k, all with figures."""
-    ranked = sorted(rows, key=lambda row: (loss_of(row), seconds_of(row)))
-    least = ranked[0]
-    alike = [row for row in ranked if loss_of(row) <= ALIKE * loss_of(least)]
+def ranked(rows: Sequence[Row]) -> list[Row]:
+    """The rows of one k, those that lose least first."""
+    return sorted(rows, key=lambda row: (loss_of(row), seconds_of(row)))
+
+
+def alike_in(rows: Sequence[Row]) -> list[Row]:
+    """Those of the ranked rows of one k whose losses are practically the least."""
+    return [row for row in rows if loss_of(row) <= ALIKE * loss_of(rows[0])]
+
+
+def taken_of(rows: Sequence[Row], favourite: str = "") -> Row:
+    """The row to take for one k: the least loss, or one alike that is faster; the favourite where nobody minds."""
+    alike = alike_in(rows)
     fastest = min(alike, key=seconds_of)
-    chosen = fastest if is_faster(fastest, least, _TWICE) else least
-    near = [row for row in ranked if loss_of(row) <= NEAR * loss_of(chosen) and is_faster(row, chosen, _MUCH)]
+    taken = fastest if is_faster(fastest, rows[0], _TWICE) else rows[0]
+    own = [row for row in alike if row.method == favourite]
+    return own[0] if own and not is_faster(taken, own[0], _TWICE) else taken
+
+
+def favourite_of(by_k: Sequence[Sequence[Row]]) -> str:
+    """The method that is practically the best for every k, so that one method does; empty where there is none."""
+    common = set.intersection(*({row.method for row in alike_in(rows)} for rows in by_k))
+    times = Counter(taken_of(rows).method for rows in by_k)
+    order = [row.method for row in by_k[0]]
+    return max(common, key=lambda method: (times[method], -order.index(method)), default="")
+
+
+def choice_of(taken: Row, rows: Sequence[Row]) -> Choice:
+    """The row that is taken for one k, and what is to be said of it beside the others."""
+    near = [row for row in rows if loss_of(row) <= NEAR * loss_of(taken) and is_faster(row, taken, _MUCH)]
     quicker = min(near, key=seconds_of) if near else None
-    others = tuple(row.method for row in alike if row is not chosen)
-    said = choice_said(chosen, least, others, quicker, ranked)
+    alike = tuple(row.method for row in alike_in(rows) if row is not taken)
+    says = choice_said(taken, rows, alike, quicker)
     return Choice(
-        chosen.k, chosen.method, loss_of(chosen), seconds_of(chosen), others, quicker.method if quicker else "", said
-    ), chosen
+        taken.k, taken.method, loss_of(taken), seconds_of(taken), alike, quicker.method if quicker else "", says
+    )
 
 
-def choice_said(
-    chosen: Row, least: Row, alike: Sequence[str], quicker: Row | None, ranked: Sequence[Row]
-) -> str:
+def choice_said(taken: Row, rows: Sequence[Row], alike: Sequence[str], quicker: Row | None) -> str:
     """The choice for one k in a sentence."""
-    worst = ranked[-1]
-    says = f"k = {chosen.k}: take {chosen.method}. It loses {percent(loss_of(chosen))} in {time_of(chosen.seconds)}"
-    if chosen is not least:
+    least, worst = rows[0], rows[-1]
+    says = f"k = {taken.k}: take {taken.method}. It loses {percent(loss_of(taken))} in {time_of(taken.seconds)}"
+    if is_faster(taken, least, _TWICE):
         says += f", practically the same as {least.method}, which took {time_of(least.seconds)}"
     elif alike:
         says += f"; {' and '.join(alike)} {'loses' if len(alike) == 1 else 'lose'} practically the same"
-    elif len(ranked) > 1:
+    elif len(rows) > 1:
         says += f", the least; {worst.method} loses most, {percent(loss_of(worst))}"
     if quicker is not None:
-        says += f". {quicker.method} loses {percent(loss_of(quicker))} and took {time_of(quicker.seconds)} only"
+        says += f". {quicker.method} loses {percent(loss_of(quicker))} and took only {time_of(quicker.seconds)}"
     return says + "."
 
 
@@ -130,8 +153,8 @@ def ks_said(rows: Sequence[Row], bend: Sequence[int]) -> str:
     """Where more hiding begins to cost more, in a sentence; the rows are those chosen, one for each k."""
     if not bend:
         return (
-            "If a law, a contract or a policy names k, use that. Risk and loss have no clear bend here, so take the "
-            "largest k whose loss your analyses can bear."
+            "If a law, a contract or a policy names k, use that. Risk and loss have no clear bend here, so take "
+            "the largest k whose loss your analyses can bear."
         )
     at = rows[[row.k for row in rows].index(bend[-1])]
     low, high = rows[0], rows[-1]
@@ -139,7 +162,7 @@ def ks_said(rows: Sequence[Row], bend: Sequence[int]) -> str:
     return (
         f"If a law, a contract or a policy names k, use that. Else {named} is a good balance: from k = {low.k} to "
         f"k = {at.k} the highest risk falls from {percent(risk_of(low))} to {percent(risk_of(at))}, and the loss "
-        f"rises from {percent(loss_of(low))} to {percent(loss_of(at))}; on to k = {high.k} the risk falls by only "
+        f"rises from {percent(loss_of(low))} to {percent(loss_of(at))}; on to k = {high.k} the risk falls by "
         f"{points(risk_of(at) - risk_of(high))}, and the loss rises by {points(loss_of(high) - loss_of(at))}."
     )
 
@@ -184,7 +207,7 @@ def risk_of(row: Row) -> float:
 
 def percent(value: float) -> str:
     """A percentage with as many digits as are of use."""
-    return f"{value:.3g} %" if value < 100 else f"{value:.0f} %"
+    return f"{value:#.3g} %" if value < 100 else f"{value:.0f} %"
 
 
 def points(value: float) -> str:

@@ -1,4 +1,4 @@
-"""Rows that were made before: a file each, in a folder of the user's, so that a comparison resumes where it stopped.
+"""Rows that were made before, a file each in a folder of the user's: a comparison resumes where it stopped.
 
 A file holds the figures of a row and nothing of the table. Its name is a hash of the input, of the settings as a
 recipe has them, and of the version of Shoal: whatever changes one of these is another row.

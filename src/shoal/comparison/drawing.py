@@ -23,6 +23,7 @@ RISKS = {
 }
 _SOFT = "#e4e7eb"
 _SHORTEST = 1e-3  # seconds
+_WIDE = 50  # times, from which on whole powers of ten are ticks enough
 
 
 def drawn(rows: Sequence[Row], risk: str, kind: str) -> bytes:
@@ -53,7 +54,8 @@ def risk_map(axes: Axes, rows: Sequence[Row], risk: str) -> None:
         colour, marker = look_of(place)
         axes.plot(
             [risk_in(row, risk) or 0.0 for row in own], [loss_of(row) for row in own],
-            marker=marker, color=colour, lw=0.8, ms=5.5, alpha=0.9, label=shortened(method, 32),
+            marker=marker, color=colour, lw=0.8, ms=5.5, alpha=0.9,
+            label=shortened(method, 32) + ("" if own else " (no figures)"),
         )  # fmt: skip
         rings = [row for row in own if (row.k, row.method) in taken]
         axes.plot(
@@ -81,7 +83,10 @@ def time_map(axes: Axes, rows: Sequence[Row]) -> None:
         axes.plot(times, [loss_of(row) for row in own], marker, color=colour, ms=5.5, alpha=0.9)
     if able:
         axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(numticks=6))
+        times = [max(seconds_of(row), _SHORTEST) for row in able]
+        axes.xaxis.set_major_locator(
+            LogLocator(subs=(1.0,) if max(times) > _WIDE * min(times) else (1.0, 2.0, 5.0))
+        )
         axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: time_of(seconds)))
         axes.xaxis.set_minor_formatter(NullFormatter())
     for k in sorted({row.k for row in able}):

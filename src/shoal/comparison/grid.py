@@ -122,5 +122,7 @@ def numbers_read(given: Iterable[str]) -> list[int]:
     texts = [text.strip() for item in given for text in item.split(",")]
     for text in texts:
         if not text.isdecimal() or int(text) < 1:
-            raise ShoalError(f"k must be whole numbers of at least 1 with commas between, such as 3,5,10, not {text!r}")
+            raise ShoalError(
+                f"k must be whole numbers of at least 1 with commas between, such as 3,5,10, not {text!r}"
+            )
     return [int(text) for text in texts]

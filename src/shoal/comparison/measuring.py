@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.comparison.grid import Setting
 from shoal.comparison.rows import Row
 from shoal.comparison.timing import Stopwatch
 from shoal.errors import ShoalError
+from shoal.grouping import with_k
 from shoal.measures.pair import Pair, pair_column
 from shoal.measures.risk.linkage import Rate, linked_by_all
 from shoal.parameters import Progress
@@ -17,11 +19,12 @@ from shoal.pipeline import released
 from shoal.privacy.k_anonymity import groups_in
 from shoal.privacy.persons import sizes_of
 from shoal.release import Release
+from shoal.settings import Settings
 from shoal.table import Column, arrow_of, framed
 
 Int = NDArray[np.int64]
 
-_TRIAL = 60  # points by which a method is made ready
+_TRIAL = 12  # records by which a method is made ready
 
 
 def row_of(
@@ -46,13 +49,12 @@ def row_of(
 
 
 def made_ready(setting: Setting) -> None:
-    """Load what the method needs, by grouping a few points, so that the first table does not pay for it."""
-    from sklearn.base import clone
-
-    points = np.random.default_rng(0).normal(size=(max(_TRIAL, 3 * setting.k), 2))
+    """Load what the method needs, by a release of a few records, so that the first one does not pay for it."""
+    values = np.random.default_rng(0).normal(size=(2, _TRIAL))
     try:
-        clone(setting.settings.method).fit(points)
-    except Exception:  # what is wrong with the setting is said when the table is grouped
+        settings = Settings.of(quasi_identifiers=["a", "b"], method=with_k(setting.settings.method, 3))
+        released(pa.table({"a": values[0], "b": values[1]}), settings)
+    except Exception:  # what is wrong with the setting is said when the table is released
         return
 
 

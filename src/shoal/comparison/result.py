@@ -20,7 +20,7 @@ from shoal.files.atomic import atomically, check_target
 from shoal.version import __version__
 
 HEADER = (
-    "k", "method", "loss", "seconds", "groups", "group sizes", "highest risk", "found by linkage", "single value",
+    "k", "method", "loss", "time", "groups", "group sizes", "highest risk", "found by linkage", "single value",
     "",
 )  # fmt: skip
 PICTURES = (".svg", ".png")
@@ -77,7 +77,9 @@ class Comparison:
     def table(self) -> pa.Table:
         """The rows as a table of Arrow; `.to_pandas()` makes a dataframe of it."""
         names = [each.name for each in fields(Row)]
-        return pa.table({name: pa.array([getattr(row, name) for row in self.rows], _TYPES.get(name)) for name in names})
+        return pa.table(
+            {name: pa.array([getattr(row, name) for row in self.rows], _TYPES.get(name)) for name in names}
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, as JSON takes it, with the definition of every figure."""
@@ -151,11 +153,30 @@ def checked_name(path: str | os.PathLike[str], endings: Sequence[str]) -> Path:
     return target
 
 
+def check_files(
+    source: Path | None, output: Path | None, plot: Path | None, report: Path | None, overwrite: bool
+) -> None:
+    """Whether everything can be written, before any work is done."""
+    named = [
+        *([] if output is None else [checked_name(output, WRITTEN)]),
+        *([] if plot is None else [checked_name(plot, PICTURES)]),
+        *([] if report is None else [report]),
+    ]
+    for place, target in enumerate(named):
+        check_target(target, overwrite)
+        if source is not None and target.exists() and source.exists() and target.samefile(source):
+            raise ShoalError(f"{target} is the input; choose another name for what is written")
+        if target.resolve() in [other.resolve() for other in named[:place]]:
+            raise ShoalError(f"{target} is named twice; choose another name for one of the files")
+
+
 def cells_of(row: Row) -> tuple[str, ...]:
     """A row for people; the last cell says what is to be known of it."""
     if not row.is_ok:
         return (str(row.k), row.method, *[""] * 7, row.state)
-    assert row.groups is not None and row.smallest is not None and row.largest is not None
+    assert row.groups is not None
+    assert row.smallest is not None
+    assert row.largest is not None
     return (
         str(row.k),
         row.method,

@@ -12,13 +12,13 @@ Status = Literal["ok", "unfinished", "refused", "failed", "not run"]
 DEFINITIONS = {
     "loss": "100 * SSE / SST of the values as released, on the scaled quasi-identifiers. 0 % is no change, 100 % "
     "leaves everybody with the same values.",
-    "seconds": "The time from the table in memory to the release in memory, on this machine. Compiling the inner "
+    "time": "The time from the table in memory to the release in memory, on this machine. Compiling the inner "
     "loops, which is done once on a machine, does not count.",
     "groups": "Groups that the method has formed.",
     "group sizes": "The smallest and the largest number of records that share their released quasi-identifiers; "
     "of persons, where k counts these.",
-    "highest risk": "100 / smallest group: how certain somebody can be at most who knows the quasi-identifiers of a "
-    "person in the table and finds the group.",
+    "highest risk": "100 / smallest group: how certain somebody can be at most who knows the quasi-identifiers of "
+    "a person in the table and finds the group.",
     "found by linkage": "The records that are expected to be found by whoever knows all original "
     "quasi-identifiers, takes the nearest released record, and guesses among those that look the same. After ±, "
     "the standard error where only some records were looked for.",
@@ -99,7 +99,7 @@ class Row:
         if set(given) != set(types):
             raise ValueError("other fields than those of a row")
         for name, value in given.items():
-            if not isinstance(value, _HELD[types[name]]) or (isinstance(value, bool) and types[name] != bool):
+            if not isinstance(value, _HELD[types[name]]) or (isinstance(value, bool) and types[name] is not bool):
                 raise TypeError(f"{name} is {value!r}")
         if given["status"] not in get_args(Status) or (given["status"] == "ok" and given["loss"] is None):
             raise ValueError(f"a row with the status {given['status']!r}")

@@ -67,7 +67,9 @@ def compare(
     check_progress(progress)
     limit = checked_seconds(seconds)
     settings = grid(k, methods, quasi_identifiers, confidential, identifiers, dict(options), limit)
-    held = read(data) if isinstance(data, str | os.PathLike) else data if isinstance(data, Source) else gathered(data)
+    held = (
+        read(data) if isinstance(data, str | os.PathLike) else data if isinstance(data, Source) else gathered(data)
+    )
     return compared(held, settings, limit, cache, progress)
 
 
@@ -85,8 +87,7 @@ def compared(
     interrupted = False
     with shown_progress(progress, "comparing") as report, working(data, seconds) as run:
         try:
-            for row in Rounds(settings, run, kept, seconds, report):
-                rows.append(row)
+            rows.extend(Rounds(settings, run, kept, seconds, report))
         except KeyboardInterrupt:
             if not rows:
                 raise

@@ -1,11 +1,11 @@
 """One setting after the other: in this process, or in one that is ended where a setting takes too long."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from time import monotonic
 from typing import Any, NamedTuple
-import warnings
 
 from shoal.comparison.grid import Setting
 from shoal.comparison.measuring import made_ready, row_of

@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
 
 Work = Callable[[Any], Any]
 Heard = Callable[[Any], None]
@@ -28,7 +28,7 @@ class TimeUpError(Exception):
 
 
 class EndedError(Exception):
-    """The process ended by itself in the middle of a task, as one does that the system stops for want of memory."""
+    """The process ended by itself in the middle of a task, as when the system stops it for want of memory."""
 
 
 class Message(NamedTuple):
@@ -111,7 +111,8 @@ class Apart:
         code = _START.format(path=[os.path.abspath(each) for each in sys.path])  # noqa: PTH100 - texts, not paths
         process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._process, self._messages = process, SimpleQueue()
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         self._listener = Thread(target=listen, args=(process.stdout, self._messages), daemon=True)
         self._listener.start()
         with suppress(OSError):
@@ -159,13 +160,13 @@ class _RaisedError(Exception):
         self.error = error
 
 
-def send(pipe: BinaryIO, packed: bytes) -> None:
+def send(pipe: IO[bytes], packed: bytes) -> None:
     """A message with its length before it."""
     pipe.write(len(packed).to_bytes(_HEAD, "big") + packed)
     pipe.flush()
 
 
-def received(pipe: BinaryIO) -> bytes | None:
+def received(pipe: IO[bytes]) -> bytes | None:
     """The next message; None where the pipe has ended."""
     head = pipe.read(_HEAD)
     if len(head) < _HEAD:
@@ -175,7 +176,7 @@ def received(pipe: BinaryIO) -> bytes | None:
     return packed if len(packed) == size else None
 
 
-def listen(pipe: BinaryIO, messages: "SimpleQueue[Message | None]") -> None:
+def listen(pipe: IO[bytes], messages: "SimpleQueue[Message | None]") -> None:
     """Put every message of a process into a queue, and None where there are no more."""
     try:
         while (packed := received(pipe)) is not None:
@@ -193,7 +194,7 @@ def unreadable(error: Exception) -> EndedError:
 class _Out:
     """The process's way to who started it."""
 
-    pipe: BinaryIO | None = None
+    pipe: IO[bytes] | None = None
     lock = Lock()
 
 
@@ -251,7 +252,7 @@ def serve() -> None:
         speak(message)
 
 
-def take(pipe: BinaryIO, tasks: "SimpleQueue[bytes]") -> None:
+def take(pipe: IO[bytes], tasks: "SimpleQueue[bytes]") -> None:
     """Take tasks in, and end at once where nobody is there any longer to give some."""
     while (packed := received(pipe)) is not None:
         tasks.put(packed)
