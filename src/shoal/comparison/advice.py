@@ -1,11 +1,11 @@
 """What to take: the method of least loss for each k, and where more hiding begins to cost more.
 
-A loss depends on the table as it happens to be. So a difference below one percent of the loss counts as none, and a
-k is singled out only where the curve has a bend.
+A loss depends on the table as it happens to be. So a difference below one percent of the loss counts as none, and
+a k is singled out only where the curve has a bend.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -126,7 +126,7 @@ def choice_said(taken: Row, rows: Sequence[Row], alike: Sequence[str], quicker: 
     if is_faster(taken, least, _TWICE):
         says += f", practically the same as {least.method}, which took {time_of(least.seconds)}"
     elif alike:
-        says += f"; {' and '.join(alike)} {'loses' if len(alike) == 1 else 'lose'} practically the same"
+        says += f"; {listed(alike, 'and')} {'loses' if len(alike) == 1 else 'lose'} practically the same"
     elif len(rows) > 1:
         says += f", the least; {worst.method} loses most, {percent(loss_of(worst))}"
     if quicker is not None:
@@ -145,8 +145,8 @@ def methods_said(choices: Sequence[Choice]) -> str:
         if len(choices) == 1:
             return f"For k = {first.k} {first.says.partition(': ')[2]}"
         return f"Take {method}: for every k its loss is the least, or practically the same as the least."
-    parts = [f"{method} for k = {' and '.join(map(str, own))}" for method, own in ks.items()]
-    return f"Take {', '.join(parts)}: there the loss is the least, or practically the same as the least."
+    parts = [f"{method} for k = {listed(map(str, own), 'and')}" for method, own in ks.items()]
+    return f"Take {listed(parts, 'and')}: there the loss is the least, or practically the same as the least."
 
 
 def ks_said(rows: Sequence[Row], bend: Sequence[int]) -> str:
@@ -158,7 +158,7 @@ def ks_said(rows: Sequence[Row], bend: Sequence[int]) -> str:
         )
     at = rows[[row.k for row in rows].index(bend[-1])]
     low, high = rows[0], rows[-1]
-    named = " or ".join(f"k = {k}" for k in bend)
+    named = listed([f"k = {k}" for k in bend], "or")
     return (
         f"If a law, a contract or a policy names k, use that. Else {named} is a good balance: from k = {low.k} to "
         f"k = {at.k} the highest risk falls from {percent(risk_of(low))} to {percent(risk_of(at))}, and the loss "
@@ -203,6 +203,12 @@ def risk_of(row: Row) -> float:
     """The highest risk of a row with figures."""
     assert row.prosecutor_highest is not None
     return row.prosecutor_highest
+
+
+def listed(items: Iterable[str], last: str) -> str:
+    """Several of them, with a word before the last."""
+    *first, end = items
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 def percent(value: float) -> str:

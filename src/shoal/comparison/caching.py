@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,17 +45,23 @@ class Cache:
             ) from None
         return cls(place, table_key(table))
 
-    def path(self, setting: Setting) -> Path:
-        """Where the row of a setting is kept."""
-        return self.folder / f"{hash_of([self.table, setting.settings.as_dict()])}.json"
+    def path(self, setting: Setting) -> Path | None:
+        """Where the row of a setting is kept; nowhere if it holds a function of the user's, which has no hash."""
+        try:
+            return self.folder / f"{hash_of([self.table, setting.settings.as_dict()])}.json"
+        except TypeError:
+            return None
 
     def row(self, setting: Setting, seconds: float | None) -> Row | None:
         """The row of a setting, if it is there and a limit of so many seconds would not give another one.
 
         One that was unfinished is tried again with more time. A file that is broken is none.
         """
+        path = self.path(setting)
+        if path is None:
+            return None
         try:
-            row = Row.from_dict(json.loads(self.path(setting).read_text(encoding="utf-8")))
+            row = Row.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, RecursionError):
             return None
         if row.status == "unfinished" and (seconds is None or row.limit is None or seconds > row.limit):
@@ -65,9 +70,9 @@ class Cache:
 
     def keep(self, setting: Setting, row: Row) -> None:
         """Keep a row, whole or not at all; a disk that is full is no reason to end."""
-        if row.status not in _KEPT:
-            return
         path = self.path(setting)
+        if path is None or row.status not in _KEPT:
+            return
         try:
             with atomically(path, overwrite=True) as temporary:
                 temporary.write_text(json.dumps(row.as_dict()) + "\n", encoding="utf-8")
@@ -82,7 +87,7 @@ def table_key(table: Table) -> str:
 
 def hash_of(described: Any) -> str:
     """A hash of what JSON can hold."""
-    return hashlib.sha256(json.dumps(described, sort_keys=True, default=repr).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()
 
 
 def usual_folder() -> Path:
@@ -90,7 +95,5 @@ def usual_folder() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "shoal" / "comparisons"
     given = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_CACHE_HOME", "")
-    base = Path(given) if given and Path(given).is_absolute() else Path.home() / ".cache"
-    with suppress(RuntimeError):
-        base = base.expanduser()
+    base = Path(given) if Path(given).is_absolute() else Path.home() / ".cache"
     return base / "shoal" / "comparisons"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 from shoal.errors import ShoalError
@@ -51,7 +52,7 @@ def grid(
     made = {}
     for k in sorted(set(checked_ks(ks))):
         for method in checked_methods(methods):
-            model = method if isinstance(method, str) else with_k(method, k)
+            model = with_k(method, k) if isinstance(method, Microaggregator) else method
             settings = ended_in(fixed(Settings.of(k=k, method=model, **roles, **options)), seconds)
             label = label_of(method, settings.method)
             made[label, k] = Setting(label, k, settings)
@@ -87,7 +88,7 @@ def checked_seconds(seconds: float | None) -> float | None:
 
 def checked_ks(ks: int | Iterable[int]) -> list[int]:
     """The values of k that are compared."""
-    given = [ks] if isinstance(ks, int) else listed("k", ks, "[3, 5, 10]")
+    given = [ks] if isinstance(ks, Integral) else listed("k", ks, "[3, 5, 10]")
     if not given:
         raise ShoalError("no k: give the values to compare, for example k=[3, 5, 10]")
     return [Whole(1).check("k", k) for k in given]

@@ -81,11 +81,12 @@ class Apart:
         The time in which the process starts does not count, nor does that in which the work has stopped the clock
         by `clock_stopped`. An error of the work is raised here.
         """
+        packed_task = packed(task)
         try:
             process = self._process or self._started()
             assert process.stdin is not None
             with suppress(OSError):  # a process that has ended is found out below
-                send(process.stdin, pickle.dumps(task))
+                send(process.stdin, packed_task)
             return self._waited(seconds, heard)
         except _RaisedError as raised:
             raise raised.error from None
@@ -108,6 +109,7 @@ class Apart:
                     pipe.close()
 
     def _started(self) -> "subprocess.Popen[bytes]":
+        packed_work = packed(self._work)
         code = _START.format(path=[os.path.abspath(each) for each in sys.path])  # noqa: PTH100 - texts, not paths
         process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._process, self._messages = process, SimpleQueue()
@@ -116,7 +118,7 @@ class Apart:
         self._listener = Thread(target=listen, args=(process.stdout, self._messages), daemon=True)
         self._listener.start()
         with suppress(OSError):
-            send(process.stdin, pickle.dumps(self._work))
+            send(process.stdin, packed_work)
         first = self._next(None)
         if first is not None and first.kind == "ready":
             return process
@@ -160,9 +162,17 @@ class _RaisedError(Exception):
         self.error = error
 
 
-def send(pipe: IO[bytes], packed: bytes) -> None:
+def packed(message: Any) -> bytes:
+    """A message as bytes."""
+    try:
+        return pickle.dumps(message)
+    except Exception as error:  # whatever is raised by objects that cannot be pickled
+        raise unreadable(error) from None
+
+
+def send(pipe: IO[bytes], whole: bytes) -> None:
     """A message with its length before it."""
-    pipe.write(len(packed).to_bytes(_HEAD, "big") + packed)
+    pipe.write(len(whole).to_bytes(_HEAD, "big") + whole)
     pipe.flush()
 
 
@@ -172,15 +182,15 @@ def received(pipe: IO[bytes]) -> bytes | None:
     if len(head) < _HEAD:
         return None
     size = int.from_bytes(head, "big")
-    packed = pipe.read(size)
-    return packed if len(packed) == size else None
+    whole = pipe.read(size)
+    return whole if len(whole) == size else None
 
 
 def listen(pipe: IO[bytes], messages: "SimpleQueue[Message | None]") -> None:
     """Put every message of a process into a queue, and None where there are no more."""
     try:
-        while (packed := received(pipe)) is not None:
-            messages.put(pickle.loads(packed))
+        while (whole := received(pipe)) is not None:
+            messages.put(pickle.loads(whole))
     except Exception as error:  # whatever is raised by objects that cannot be read back
         messages.put(Message("error", unreadable(error)))
     messages.put(None)
@@ -218,11 +228,11 @@ def speak(message: Message) -> None:
     if _Out.pipe is None:
         return
     try:
-        packed = pickle.dumps(message)
-    except Exception as error:  # whatever is raised by objects that cannot be pickled
-        packed = pickle.dumps(Message("error", unreadable(error)))
+        whole = packed(message)
+    except EndedError as error:
+        whole = packed(Message("error", error))
     with _Out.lock:
-        send(_Out.pipe, packed)
+        send(_Out.pipe, whole)
 
 
 def serve() -> None:
@@ -244,9 +254,9 @@ def serve() -> None:
         return
     speak(Message("ready"))
     while True:
-        packed = tasks.get()
+        task = tasks.get()
         try:
-            message = Message("result", work(pickle.loads(packed)))
+            message = Message("result", work(pickle.loads(task)))
         except Exception as error:
             message = Message("error", error)
         speak(message)
@@ -254,6 +264,6 @@ def serve() -> None:
 
 def take(pipe: IO[bytes], tasks: "SimpleQueue[bytes]") -> None:
     """Take tasks in, and end at once where nobody is there any longer to give some."""
-    while (packed := received(pipe)) is not None:
-        tasks.put(packed)
+    while (task := received(pipe)) is not None:
+        tasks.put(task)
     os._exit(0)
