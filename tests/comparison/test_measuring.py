@@ -15,6 +15,9 @@ from shoal.comparison.measuring import made_ready, row_of, single_value
 from shoal.errors import ShoalError
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+
+
 def setting(method="mdav", k=3, quasi=("a", "b"), confidential=None, **options):
     (made,) = grid([k], [method], list(quasi), confidential, None, options)
     return made
@@ -65,7 +68,7 @@ def test_groups_and_risks_are_counted_on_the_released_values():
 @pytest.mark.parametrize("method", ["mdav", "vmdav", "auto", "pcl"])
 def test_the_loss_of_a_row_is_that_of_the_release_with_its_seed(method):
     rng = np.random.default_rng(3)
-    table = pd.DataFrame(rng.normal(size=(90, 3)).round(2), columns=["a", "b", "c"])
+    table = table_of(rng.normal(size=(90, 2)).round(2))
     row = row_of(table, setting(method, 4, scaling="range"))
     release = shoal.anonymize(
         table, 4, ["a", "b"], method=method, scaling="range", random_state=row.seed
