@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models records rivals kills public mixed muant
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-compare records rivals kills public mixed muant
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-wide  tables with more attributes than records, two minutes"
 	@echo "make bench-persons  persons of several rows, strata, sampling weights and larger k: time and loss, ten minutes"
 	@echo "make bench-models  privacy models: losses beside published algorithms, Adult, a million records, attacks; half an hour"
+	@echo "make bench-compare  shoal compare on Census, Adult and up to 100 000 records, a quarter of an hour; writes tables of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
@@ -105,6 +106,9 @@ bench-persons: $(VENV)/.dev
 bench-models: $(VENV)/.dev
 	$(BIN)/python benchmarks/models.py
 	$(BIN)/python benchmarks/constrained_optimum.py
+
+bench-compare: $(VENV)/.dev
+	$(BIN)/python benchmarks/compare.py
 
 SHARED ?= ../shared
 bench-bounds: $(VENV)/.dev
