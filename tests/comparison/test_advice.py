@@ -55,7 +55,9 @@ def test_one_method_for_every_k_is_preferred_where_losses_are_practically_the_sa
         row("mdav", 9, 4.0), row("vmdav", 9, 4.03),
     ]  # fmt: skip
     assert chosen(*rows) == [(3, "mdav"), (5, "mdav"), (9, "mdav")]
-    assert recommended(rows).says.startswith("Take mdav: for every k its loss is the least, or practically the same")
+    assert recommended(rows).says.startswith(
+        "Take mdav: for every k its loss is the least, or practically the same"
+    )
 
 
 def test_different_methods_for_different_k_are_said():
@@ -107,7 +109,10 @@ def test_of_bends_that_are_about_as_far_all_are_named():
     assert found.bend == tuple(
         k for k, far in ((25, 1 - (4 - 1) / 9 - 0.2), (50, 1 - (2 - 1) / 9 - 0.4)) if far > 0.4388
     )
-    assert "Else k = 25 or k = 50 is a good balance: from k = 10 to k = 50 the highest risk falls from 10.0 % to" in found.says
+    assert (
+        "Else k = 25 or k = 50 is a good balance: from k = 10 to k = 50 the highest risk falls from 10.0 % to"
+        in found.says
+    )
 
 
 def test_two_values_of_k_have_no_bend():

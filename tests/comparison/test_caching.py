@@ -59,7 +59,9 @@ def test_another_table_is_another_row(tmp_path, cache):
 def test_a_file_is_known_by_its_bytes_and_by_how_it_is_read_and_not_by_its_name(tmp_path):
     for name in ("one.csv", "two.csv"):
         (tmp_path / name).write_text("a;b\n1,5;x\n2,5;y\n")
-    one, two = (table_key(Table.of(read(tmp_path / name, delimiter=";"), ROLES)) for name in ("one.csv", "two.csv"))
+    one, two = (
+        table_key(Table.of(read(tmp_path / name, delimiter=";"), ROLES)) for name in ("one.csv", "two.csv")
+    )
     assert one == two
     other = read(tmp_path / "one.csv", delimiter=";", decimal=".", thousands=",")
     assert table_key(Table.of(other, ROLES)) != one
@@ -70,7 +72,9 @@ def test_another_version_makes_rows_anew(tmp_path, cache, monkeypatch):
     assert Cache.of(tmp_path, Table.of(DATA, ROLES)).table != cache.table
 
 
-@pytest.mark.parametrize("broken", [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b'{"method": "mdav"}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "broken", [b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b'{"method": "mdav"}', b"[" * 100_000]
+)
 def test_a_broken_file_is_none_and_is_made_anew(cache, broken):
     cache.keep(setting(), ROW)
     cache.path(setting()).write_bytes(broken)

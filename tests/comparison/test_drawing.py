@@ -50,7 +50,9 @@ def test_pictures_have_the_format_that_is_asked_for_and_text_that_is_text():
     assert drawn(ROWS, "prosecutor", "svg").decode() == picture
 
 
-@pytest.mark.parametrize("rows", [[], ROWS[-1:], ROWS[:1], [Row("a", 3, "ok", loss=0.0, seconds=0.0, prosecutor_highest=33.3)]])
+@pytest.mark.parametrize(
+    "rows", [[], ROWS[-1:], ROWS[:1], [Row("a", 3, "ok", loss=0.0, seconds=0.0, prosecutor_highest=33.3)]]
+)
 def test_few_rows_or_none_are_drawn_too(rows):
     for risk in ("prosecutor", "linkage"):
         assert drawn(rows, risk, "svg")

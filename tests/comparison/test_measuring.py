@@ -14,7 +14,6 @@ from shoal.comparison.grid import grid
 from shoal.comparison.measuring import made_ready, row_of, single_value
 from shoal.errors import ShoalError
 
-
 pytestmark = pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
 
 
@@ -70,9 +69,7 @@ def test_the_loss_of_a_row_is_that_of_the_release_with_its_seed(method):
     rng = np.random.default_rng(3)
     table = table_of(rng.normal(size=(90, 2)).round(2))
     row = row_of(table, setting(method, 4, scaling="range"))
-    release = shoal.anonymize(
-        table, 4, ["a", "b"], method=method, scaling="range", random_state=row.seed
-    )
+    release = shoal.anonymize(table, 4, ["a", "b"], method=method, scaling="range", random_state=row.seed)
     assert (row.status, row.loss, row.groups) == ("ok", release.information_loss, release.partition.n_groups)
 
 
@@ -103,9 +100,7 @@ def test_single_values_are_those_of_a_slow_twin(records):
 
 
 def test_categories_and_gaps_are_measured_too():
-    table = pd.DataFrame(
-        {"a": [1.0, None, 3, 4, 5, None, 7, 8], "b": list("xxyyxyxy"), "c": list("pqpqpqpq")}
-    )
+    table = pd.DataFrame({"a": [1.0, None, 3, 4, 5, None, 7, 8], "b": list("xxyyxyxy"), "c": list("pqpqpqpq")})
     row = row_of(table, setting("auto", 2, confidential=["c"], gaps="impute"))
     assert row.status == "ok"
     assert 0 <= row.linkage <= 50

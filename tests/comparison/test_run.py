@@ -116,7 +116,9 @@ shoal.compare(
 def test_a_killed_comparison_resumes_where_it_stopped(tmp_path, monkeypatch):
     path, cache = tmp_path / "people.csv", tmp_path / "kept"
     pyarrow.csv.write_csv(clinic(3000), path)
-    with subprocess.Popen([sys.executable, "-c", SCRIPT, path, cache], stdout=subprocess.PIPE, text=True) as killed:
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, path, cache], stdout=subprocess.PIPE, text=True
+    ) as killed:
         for line in killed.stdout:
             if int(line) >= 4:
                 killed.send_signal(signal.SIGKILL)
@@ -153,7 +155,9 @@ def stopping_at(number):
 
 def test_a_ctrl_c_ends_with_what_is_there_and_says_how_to_resume(tmp_path, monkeypatch):
     monkeypatch.setattr("shoal.comparison.work.Measuring", stopping_at(2))
-    with pytest.warns(shoal.ShoalWarning, match=r"interrupted: 2 of 4 settings are done; the same call with this cache"):
+    with pytest.warns(
+        shoal.ShoalWarning, match=r"interrupted: 2 of 4 settings are done; the same call with this cache"
+    ):
         found = shoal.compare(TABLE, [3, 5], ["mdav", "vmdav"], **ROLES, cache=tmp_path)
     assert found.interrupted
     assert [row.status for row in found.rows] == ["ok", "ok", "not run", "not run"]

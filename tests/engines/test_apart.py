@@ -53,8 +53,7 @@ def test_what_the_work_tells_is_heard_in_its_order(process):
 
 def test_what_is_printed_goes_to_standard_error_and_not_between_messages(process, capfd):
     assert process.result("print('hello', flush=True) or 4", ENDLESS) == 4
-    out, err = capfd.readouterr()
-    assert out == ""
+    assert capfd.readouterr().out == ""
     assert process.result("5", ENDLESS) == 5
 
 
