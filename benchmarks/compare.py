@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 import shoal
-from shoal.comparison.result import HEADER, cells_of
+from shoal.comparison.rows import HEADER, cells_of
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))

@@ -124,7 +124,7 @@ def print_result(
 
 def print_comparison(found: "Comparison", place: Path | None) -> None:
     """What methods lose with several k, and what to take."""
-    from shoal.comparison.result import HEADER, cells_of
+    from shoal.comparison.rows import HEADER, cells_of
 
     rows = [cells_of(row) for row in found.rows]
     shown = [place for place in range(len(HEADER)) if any(row[place] for row in rows)]

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from shoal import Comparison, ShoalError
-from shoal.comparison.result import HEADER, cells_of, check_files
-from shoal.comparison.rows import DEFINITIONS, Row
+from shoal.comparison.result import check_files
+from shoal.comparison.rows import DEFINITIONS, HEADER, Row, cells_of
 
 ROWS = (
     Row("mdav", 3, "ok", loss=4.567, seconds=0.25, records=1200, groups=400, smallest=3, largest=4,

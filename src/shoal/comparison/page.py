@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shoal.comparison.drawing import drawn
-from shoal.comparison.result import HEADER, cells_of
-from shoal.comparison.rows import DEFINITIONS
+from shoal.comparison.rows import DEFINITIONS, HEADER, cells_of
 from shoal.templates import template
 from shoal.version import __version__
 

@@ -12,17 +12,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.cards import Card, counted, span
+from shoal.cards import Card
 from shoal.comparison.advice import Recommendation, recommended
-from shoal.comparison.rows import DEFINITIONS, Row, time_of
+from shoal.comparison.rows import DEFINITIONS, HEADER, Row, cells_of
 from shoal.errors import ShoalError
 from shoal.files.atomic import atomically, check_target
 from shoal.version import __version__
 
-HEADER = (
-    "k", "method", "loss", "time", "groups", "group sizes", "highest risk", "found by linkage", "single value",
-    "",
-)  # fmt: skip
 PICTURES = (".svg", ".png")
 WRITTEN = (".json", ".csv")
 
@@ -168,24 +164,3 @@ def check_files(
             raise ShoalError(f"{target} is the input; choose another name for what is written")
         if target.resolve() in [other.resolve() for other in named[:place]]:
             raise ShoalError(f"{target} is named twice; choose another name for one of the files")
-
-
-def cells_of(row: Row) -> tuple[str, ...]:
-    """A row for people; the last cell says what is to be known of it."""
-    if not row.is_ok:
-        return (str(row.k), row.method, *[""] * 7, row.state)
-    assert row.groups is not None
-    assert row.smallest is not None
-    assert row.largest is not None
-    return (
-        str(row.k),
-        row.method,
-        f"{row.loss:.2f} %",
-        time_of(row.seconds),
-        counted(row.groups),
-        span(row.smallest, row.largest),
-        f"{row.prosecutor_highest:.1f} %",
-        f"{row.linkage:.2f} %" + (f" ± {row.linkage_error:.2f}" if row.linkage_error else ""),
-        "" if row.single_value is None else f"{row.single_value:.1f} %",
-        "from the cache" if row.cached else "",
-    )

@@ -4,11 +4,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
+from shoal.cards import counted, span
 from shoal.progress import duration
 
 Status = Literal["ok", "unfinished", "refused", "failed", "not run"]
 
 
+HEADER = (
+    "k", "method", "loss", "time", "groups", "group sizes", "highest risk", "found by linkage", "single value",
+    "",
+)  # fmt: skip
+"""The columns of a table for people."""
 DEFINITIONS = {
     "loss": "100 * SSE / SST of the values as released, on the scaled quasi-identifiers. 0 % is no change, 100 % "
     "leaves everybody with the same values.",
@@ -124,3 +130,24 @@ def time_of(seconds: float | None) -> str:
     if seconds < 10:
         return f"{seconds:.2g} s" if seconds < 1 else f"{seconds:.1f} s"
     return duration(seconds)
+
+
+def cells_of(row: Row) -> tuple[str, ...]:
+    """A row for people; the last cell says what is to be known of it."""
+    if not row.is_ok:
+        return (str(row.k), row.method, *[""] * 7, row.state)
+    assert row.groups is not None
+    assert row.smallest is not None
+    assert row.largest is not None
+    return (
+        str(row.k),
+        row.method,
+        f"{row.loss:.2f} %",
+        time_of(row.seconds),
+        counted(row.groups),
+        span(row.smallest, row.largest),
+        f"{row.prosecutor_highest:.1f} %",
+        f"{row.linkage:.2f} %" + (f" ± {row.linkage_error:.2f}" if row.linkage_error else ""),
+        "" if row.single_value is None else f"{row.single_value:.1f} %",
+        "from the cache" if row.cached else "",
+    )
