@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -30,6 +30,7 @@ help:
 	@echo "make bench-models  privacy models: losses beside published algorithms, Adult, a million records, attacks; half an hour"
 	@echo "make bench-attacks  linkage, singling out, linkability and inference on Census and Adult for growing k"
 	@echo "make bench-peers-risk  figures of risk beside those of anonymeter and sdcMicro"
+	@echo "make bench-compare  shoal compare on Census, Adult and up to 100 000 records, a quarter of an hour; writes tables of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
@@ -121,6 +122,9 @@ bench-attacks: $(VENV)/.dev
 
 bench-peers-risk: $(VENV)/.dev
 	$(BIN)/python benchmarks/peers_risk.py
+
+bench-compare: $(VENV)/.dev
+	$(BIN)/python benchmarks/compare.py
 
 SHARED ?= ../shared
 bench-bounds: $(VENV)/.dev

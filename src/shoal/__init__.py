@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from shoal.bounds import lower_bound as lower_bound
     from shoal.certificate import Certificate as Certificate
     from shoal.certificate import certify as certify
+    from shoal.comparison import Comparison as Comparison
+    from shoal.comparison import compare as compare
     from shoal.errors import ShoalError as ShoalError
     from shoal.errors import ShoalWarning as ShoalWarning
     from shoal.inspection.look import inspect as inspect
@@ -74,6 +76,7 @@ _HOMES = {
     "Bounding": "shoal.bounds",
     "Certificate": "shoal.certificate",
     "Check": "shoal.privacy.checking",
+    "Comparison": "shoal.comparison",
     "DeltaDisclosure": "shoal.privacy.models",
     "FileRelease": "shoal.stream",
     "KAnonymity": "shoal.privacy.checking",
@@ -94,6 +97,7 @@ _HOMES = {
     "assess": "shoal.assessment",
     "certify": "shoal.certificate",
     "check": "shoal.privacy.checking",
+    "compare": "shoal.comparison",
     "inspect": "shoal.inspection.look",
     "intersection": "shoal.measures.risk",
     "l_e": "shoal.measures",

@@ -316,7 +316,13 @@ def pair_of(
                 coded[what][name] = values
     groups = groups_in(after.table.shown(roles.quasi_identifiers), roles.quasi_identifiers)
     pair = Pair(
-        tuple(columns), groups, False, weights, coded.get("control", {}), coded.get("population", {}), seed,
+        tuple(columns),
+        groups,
+        False,
+        weights,
+        coded.get("control", {}),
+        coded.get("population", {}),
+        seed,
         np.arange(len(before)),
     )
     if not rows.by:

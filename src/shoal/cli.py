@@ -21,6 +21,7 @@ from shoal.terminal import (
     collected_warnings,
     complain,
     print_assessment,
+    print_comparison,
     print_inspection,
     print_result,
     print_table,
@@ -50,6 +51,10 @@ Quasi = Annotated[
         "-q", "--quasi-identifiers", metavar="A,B", help="Columns by which a person could be recognised."
     ),
 ]
+Confidential = Annotated[
+    list[str], typer.Option("-c", "--confidential", metavar="A,B", help="Columns to keep as they are.")
+]
+Identifiers = Annotated[list[str], typer.Option("-i", "--identifiers", metavar="A,B", help="Columns to drop.")]
 Anonymity = Annotated[str | None, typer.Option("-k", metavar="K", help="Least number of records in a group.")]
 Memory = Annotated[
     str | None,
@@ -104,12 +109,8 @@ def anonymize(
     ] = None,
     k: Anonymity = None,
     quasi_identifiers: Quasi = [],  # noqa: B006 - typer wants a list and never changes it
-    confidential: Annotated[
-        list[str], typer.Option("-c", "--confidential", metavar="A,B", help="Columns to keep as they are.")
-    ] = [],  # noqa: B006
-    identifiers: Annotated[
-        list[str], typer.Option("-i", "--identifiers", metavar="A,B", help="Columns to drop.")
-    ] = [],  # noqa: B006
+    confidential: Confidential = [],  # noqa: B006
+    identifiers: Identifiers = [],  # noqa: B006
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The release; - for standard output.")
     ] = None,
@@ -271,6 +272,91 @@ def check_repeated(expected: "Recipe | None", manifest: dict[str, Any]) -> None:
 def other_input(file: str) -> ShoalError:
     """A recipe is for one input."""
     return ShoalError(f"{file} is not the input of the recipe: its hash is different")
+
+
+@app.command()
+@takes(settings=SETTINGS, dialect=DIALECT)
+def compare(
+    file: File,
+    ks: Annotated[
+        list[str], typer.Option("-k", metavar="K,K", help="The values of k to compare. [3,5,10,25]")
+    ] = [],  # noqa: B006 - typer wants a list and never changes it
+    quasi_identifiers: Quasi = [],  # noqa: B006
+    confidential: Confidential = [],  # noqa: B006
+    identifiers: Identifiers = [],  # noqa: B006
+    methods: Annotated[
+        list[str],
+        typer.Option("--methods", metavar="A,B", help="See `shoal methods`. [mdav,vmdav,imhm,pcl,auto]"),
+    ] = [],  # noqa: B006
+    parameter: Annotated[
+        list[str],
+        typer.Option("-p", "--parameter", metavar="M:A=2", help="A parameter of the method M; repeat for more."),
+    ] = [],  # noqa: B006
+    settings: Any = None,  # one option for each setting
+    seconds: Annotated[
+        float | None, typer.Option(metavar="S", help="Most time of a setting; one that takes longer is ended.")
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where figures are kept, to resume. [a folder of yours for such files]"),
+    ] = None,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no figures.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Write the rows: .json or .csv.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw loss, risk and time: .svg or .png.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all of it as an HTML page.")] = None,
+    overwrite: Overwrite = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+    dialect: Any = None,  # one option for each thing that can be said of a CSV file
+) -> None:
+    """Set methods and values of k side by side: loss, time, risk. Nothing is released.
+
+    shoal compare people.csv -k 3,5,10 --methods mdav,auto -q age,zip,income -c diagnosis -i name
+
+    Interrupted, the same command resumes.
+    """
+    from shoal.comparison.caching import usual_folder
+    from shoal.comparison.grid import DEFAULT_K, DEFAULT_METHODS, checked_seconds, grid, numbers_read
+    from shoal.comparison.result import check_files
+    from shoal.comparison.run import compared
+    from shoal.files import read
+    from shoal.files.memory import check_room
+
+    if cache is not None and no_cache:
+        raise ShoalError("--cache and --no-cache contradict each other; leave one of them out")
+    limit = checked_seconds(seconds)
+    names = split(methods) or list(DEFAULT_METHODS)
+    asked = grid(
+        numbers_read(ks) or DEFAULT_K,
+        with_parameters(names, parameter) if parameter else names,
+        split(quasi_identifiers), split(confidential), split(identifiers), settings, limit,
+    )  # fmt: skip
+    check_files(None if file == "-" else Path(file), output, plot, report, overwrite)
+    place = None if no_cache else cache or usual_folder()
+    with collected_warnings(show=not as_json) as noted:
+        if file != "-":
+            check_room(Path(file))
+        source = read(file, **dialect)
+        try:
+            with progress_bar(quiet or as_json, "comparing") as progress:
+                found = compared(source, asked, limit, place, progress)
+        except StoppedError as stop:
+            raise stop if no_cache else PausedError(stop) from None
+    if as_json:
+        print(json.dumps(found.as_dict() | {"warnings": noted}, indent=2))
+    elif not quiet:
+        print_comparison(found, place)
+    if found.interrupted:
+        raise KeyboardInterrupt if no_cache else PausedError(KeyboardInterrupt())
+    for target, write in ((output, found.write), (plot, found.plot), (report, found.report)):
+        if target is not None:
+            write(target, overwrite=overwrite)
+            if not quiet and not as_json:
+                print(f"written: {target}")
 
 
 @app.command()
@@ -656,6 +742,23 @@ def parameters_of(given: list[str]) -> dict[str, bool | int | float | str]:
             with suppress(ValueError):
                 parameters[name] = number(value)
     return parameters
+
+
+def with_parameters(methods: list[str], given: list[str]) -> list[Any]:
+    """Methods of a comparison, with parameters from options such as pcl:hierarchy=1000."""
+    from shoal import methods as _  # noqa: F401 - they register themselves
+    from shoal.catalogue import method_of
+
+    of: dict[str, list[str]] = {name: [] for name in methods}
+    for item in given:
+        name, sign, pair = item.partition(":")
+        if not sign or name not in of:
+            raise ShoalError(
+                f"a parameter is given with its method, such as {methods[0]}:name=value, not {item!r}; "
+                f"the methods are {', '.join(methods)}"
+            )
+        of[name].append(pair)
+    return [method_of(name, 5, parameters_of(own)) if own else name for name, own in of.items()]
 
 
 def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:

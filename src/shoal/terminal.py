@@ -20,6 +20,7 @@ from shoal.signals import lost_output
 if TYPE_CHECKING:
     from shoal.assessment import Assessment
     from shoal.bounds import LowerBound
+    from shoal.comparison.result import Comparison
     from shoal.inspection.look import Inspection
     from shoal.release import Release
     from shoal.verification import Verification
@@ -150,6 +151,26 @@ def print_assessment(found: "Assessment", name: str, report: Path | None, public
 def as_sentence(text: str) -> str:
     """A text with a capital letter and a full stop."""
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def print_comparison(found: "Comparison", place: Path | None) -> None:
+    """What methods lose with several k, and what to take."""
+    from shoal.comparison.rows import HEADER, cells_of
+
+    rows = [cells_of(row) for row in found.rows]
+    shown = [place for place in range(len(HEADER)) if any(row[place] for row in rows)]
+    print_table(
+        tuple(HEADER[place] for place in shown),
+        [tuple(row[place].replace("\u2009", " ") for place in shown) for row in rows],
+    )
+    if found.cached:
+        print(f"{found.cached} of {len(rows)} settings come from the cache.")
+    print(found.recommendation.says)
+    choices = found.recommendation.choices
+    for choice in choices if len(choices) > 1 else ():
+        print(f"  {choice.says}")
+    if place is not None:
+        print(f"Figures are kept in {place}, so that the same command resumes; nothing of the table is.")
 
 
 def span(low: Any, high: Any) -> str:

@@ -1,4 +1,4 @@
-"""Several methods and several k on one table, side by side: what each loses, how long it takes, what it gives away."""
+"""Several methods and several k on one table, side by side: loss, time and risk of each."""
 
 from shoal.comparison.result import Comparison as Comparison
 from shoal.comparison.run import compare as compare
