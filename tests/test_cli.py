@@ -536,7 +536,7 @@ def test_a_report_that_cannot_be_written_leaves_no_release(folder, run, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.report.page.render", full)
+    monkeypatch.setattr("shoal.report.released.render", full)
     status, out, err = run(f"{GOOD} --report safe.html --method mdav")
     assert (status, out) == (2, "")
     assert err == "shoal: cannot write safe.html: No space left on device; nothing was written\n"

@@ -37,7 +37,7 @@ from shoal.privacy.k_anonymity import distinct, grouped, groups_in
 from shoal.privacy.persons import sizes_of
 from shoal.pseudonyms import check_key_place
 from shoal.released_columns import Placed, distinct_texts
-from shoal.report import Edition
+from shoal.report import Edition, refuse_same
 from shoal.row_order import order_of
 from shoal.settings import Settings
 from shoal.space import Cells, Space
@@ -191,10 +191,9 @@ class Release(Figured):
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
             with naming(manifest_path(target)):
                 described.write_text(text + "\n", encoding="utf-8")
-            whole._draw({
-                page: (draft, edition)
-                for (edition, page), draft in zip(editions.items(), drawn, strict=True)
-            })
+            whole._draw(
+                {page: (draft, edition) for (edition, page), draft in zip(editions.items(), drawn, strict=True)}
+            )
         self._know(figures)
         self.manifest["output"] = output
         return verification
@@ -252,9 +251,7 @@ class Release(Figured):
         self._know(replaced(self.figures, certified(proven)))
         return proven
 
-    def report(
-        self, path: str | os.PathLike[str], overwrite: bool = False, edition: Edition = "owner"
-    ) -> Path:
+    def report(self, path: str | os.PathLike[str], overwrite: bool = False, edition: Edition = "owner") -> Path:
         """Write the report: one HTML file that needs nothing else.
 
         The owner's edition describes the original data too, so it is not for publication. The public one has only
@@ -273,7 +270,8 @@ class Release(Figured):
             return
         from shoal.report.released import render  # takes long to load, and few need it
 
-        drawn = render(self, [edition for _, edition in pages.values()])
+        with naming(next(iter(pages))):
+            drawn = render(self, [edition for _, edition in pages.values()])
         for (target, (temporary, _)), text in zip(pages.items(), drawn, strict=True):
             with naming(target):
                 temporary.write_text(text, encoding="utf-8")
@@ -422,15 +420,6 @@ def refuse_links(found: int, whom: str, least: int) -> None:
 def other_records() -> ShoalError:
     """A file that does not hold what was written is never released."""
     return ShoalError("the file as written reads back with other columns or records; it was not released")
-
-
-def refuse_same(pages: Sequence[Path], target: Path) -> None:
-    """Every report has a name of its own."""
-    for number, page in enumerate(pages):
-        if page.resolve() in [other.resolve() for other in pages[:number]]:
-            raise ShoalError(f"{page} is both editions of the report; choose another name for one")
-        if page.resolve() in (target.resolve(), manifest_path(target).resolve()):
-            raise ShoalError(f"{page} is both the release and the report; choose another name for one")
 
 
 def column_text(table: Table, name: str) -> list[str]:

@@ -23,7 +23,7 @@ PUBLIC_FIGURES = {
     "prosecutor_risk", "marketer_risk", "journalist_risk", "homogeneous_records", "known_method",
     "singling_out_success", "linkability_success", "inference_success",
 }  # fmt: skip
-"""The figures that may stand beside the published file: numbers about all records, if they are for the public too."""
+"""The figures that may stand beside the published file: numbers about all records, for anybody's eyes."""
 
 PUBLIC_TABLES = {
     "counted_k", "squared_error", "mean_change", "variance_change", "homogeneous_records",

@@ -42,7 +42,9 @@ def pair_of(original: Table, released: Table, groups: Int, weights: Float | None
         ("confidential", original.roles.confidential),
     )
     columns = [
-        pair_column(role, original.column(name), released.column(name))[0] for role, names in roles for name in names
+        pair_column(role, original.column(name), released.column(name))[0]
+        for role, names in roles
+        for name in names
     ]
     return Pair(tuple(columns), groups, True, weights)
 
@@ -63,14 +65,14 @@ def figures_of(pair: Pair, whom: str) -> tuple[list[Figure], str]:
         return found, ""
     return found, (
         f"Figures that compare released with original values were computed on {counted(part.n_after)} of "
-        f"{counted(pair.n_after)} records: whole groups, drawn at random. Group sizes, k, the information loss and "
-        "the distributions are those of all records. Attacks find more easily among fewer records, so their success "
-        "is overstated, not understated."
+        f"{counted(pair.n_after)} records: whole groups, drawn at random. Group sizes, k, the information loss "
+        "and the distributions are those of all records. Attacks find more easily among fewer records, so their "
+        "success is overstated, not understated."
     )
 
 
 def whole_groups(pair: Pair, most: int) -> Pair:
-    """The records of so many groups, drawn at random, that there are about `most`; all, where there are no more."""
+    """The records of groups drawn at random, about `most` of them; all, where there are no more."""
     if pair.n_after <= most:
         return pair
     sizes = pair.sizes
@@ -86,4 +88,3 @@ def whole_groups(pair: Pair, most: int) -> Pair:
         groups=renumbered[pair.groups[rows]],
         weights=None if pair.weights is None else pair.weights[rows],
     )
-

@@ -6,8 +6,9 @@ from shoal.measures import Figure
 from shoal.report import Edition
 from shoal.report.editions import edition_of
 from shoal.report.sections import MOST_ROWS, sections_of
-from shoal.report.statistics import cell, number
+from shoal.report.statistics import cell
 from shoal.report.subject import Subject
+from shoal.report.summary import sentence
 from shoal.templates import template
 
 HEADLINES = ("verified_k", "counted_k", "information_loss", "squared_error", "records", "groups")
@@ -25,6 +26,7 @@ def page_of(subject: Subject, edition: Edition) -> str:
         headlines=headlines(shown),
         sections=sections_of(shown),
         said_of=said_of,
+        sentence=sentence,
         most_rows=MOST_ROWS,
     )
 
@@ -48,4 +50,5 @@ def said_of(figure: Figure) -> str:
     """The value of a figure as a line of a table shows it."""
     if figure.shown or figure.value is None:
         return figure.shown
-    return f"{number(float(figure.value))} {figure.unit}".strip()
+    unit = {"standard deviations": "sd"}.get(figure.unit, figure.unit)
+    return f"{figure.value:.3g} {unit}".strip() if isinstance(figure.value, float) else f"{figure.value} {unit}"

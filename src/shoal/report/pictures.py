@@ -142,7 +142,9 @@ def map_picture(found: GroupMap) -> Picture:
         "Each point is a group, where its released values are; large points have more members. Near points are "
         f"alike: {held}. The map is drawn from released values alone.{few}"
     )
-    rows = tuple((*place, members) for place, members in zip(found.places.tolist(), found.members.tolist(), strict=True))
+    rows = tuple(
+        (*place, members) for place, members in zip(found.places.tolist(), found.members.tolist(), strict=True)
+    )
     table = FigureTable(("first axis", "second axis", "members"), rows)
     return Picture("map", "Map of the groups", (picture,), table, caption)
 
@@ -161,9 +163,13 @@ def spectrum_picture(made: Made) -> Picture | None:
     shares = (100 * variances / variances.sum()).tolist()
     alt = f"Bars: the variance along {len(shares)} principal axes, of which {made.axes_kept} were used."
     drawn = plots.spectrum(shares, made.axes_kept, "spectrum", alt)
-    caption = f"The records were grouped along {made.axes_kept} of {len(shares)} axes; the loss counts all columns."
+    caption = (
+        f"The records were grouped along {made.axes_kept} of {len(shares)} axes; the loss counts all columns."
+    )
     rows = tuple((place + 1, share, place < made.axes_kept) for place, share in enumerate(shares))
-    return Picture("spectrum", "Principal axes", (drawn,), FigureTable(("axis", "variance, %", "used"), rows), caption)
+    return Picture(
+        "spectrum", "Principal axes", (drawn,), FigureTable(("axis", "variance, %", "used"), rows), caption
+    )
 
 
 def search_picture(made: Made) -> Picture | None:
@@ -171,7 +177,9 @@ def search_picture(made: Made) -> Picture | None:
     if made.search is None or len(made.search.steps) < 2:
         return None
     steps = made.search.steps
-    alt = f"Line: the loss of the groups fell from {steps[0][1]:.3f} to {steps[-1][1]:.3f} % in {len(steps)} steps."
+    alt = (
+        f"Line: the loss of the groups fell from {steps[0][1]:.3f} to {steps[-1][1]:.3f} % in {len(steps)} steps."
+    )
     drawn = plots.search(steps, made.search.counts, "search", alt)
     table = FigureTable((made.search.counts, "loss of the points, %"), steps)
     return Picture("search", "Progress of the search", (drawn,), table)
@@ -184,7 +192,9 @@ def attacks_picture(figures: Sequence[Figure]) -> Picture | None:
         if figure.name in ATTACKS and figure.table is not None:
             for line in figure.table.rows:
                 said = dict(zip(figure.table.header, line, strict=True))
-                parts = (said.get(part) for part in ("success, %", "guessing, %", "control, %", "low, %", "high, %"))
+                parts = (
+                    said.get(part) for part in ("success, %", "guessing, %", "control, %", "low, %", "high, %")
+                )
                 rows.append((f"{ATTACKS[figure.name]}: {said['attack']}", *parts))
     if not rows:
         return None
@@ -192,10 +202,12 @@ def attacks_picture(figures: Sequence[Figure]) -> Picture | None:
     drawn = plots.attacks(rows, None, "attacks", alt)
     header = ("attack", "success, %", "guessing, %", "control, %", "low, %", "high, %")
     caption = (
-        "Each attack was really run. The thin line is the interval of 95 %; the grey bar is what guessing achieves, "
-        "or the same attack on people who are not in the table, where these are known."
+        "Each attack was really run. The thin line is the interval of 95 %; the grey bar is what guessing "
+        "achieves, or the same attack on people who are not in the table, where these are known."
     )
-    return Picture("attacks", "Attacks beside their baselines", (drawn,), FigureTable(header, tuple(rows)), caption)
+    return Picture(
+        "attacks", "Attacks beside their baselines", (drawn,), FigureTable(header, tuple(rows)), caption
+    )
 
 
 ATTACKS = {"singling_out_success": "singling out", "linkability_success": "linkability",
@@ -237,4 +249,3 @@ def score_picture(subject: Subject) -> Picture | None:
     drawn = plots.losses(names, points, "points of the score, the lower the better", "score", alt)
     caption = f"{figure.sentence} It helps to compare releases of one table; by itself it says little."
     return Picture("score", "Loss and risk together", (drawn,), figure.table, caption)
-

@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import wrap
 from typing import Any
 
 import matplotlib
@@ -96,8 +97,7 @@ def size_bins(sizes: NDArray[np.int64]) -> list[tuple[int, int, int]]:
     ends = np.searchsorted(values, np.concatenate([starts[1:], [values[-1] + 1]]))
     empty = np.searchsorted(values, starts) == ends  # reduceat gives the next value for an empty range
     return [
-        (int(a), int(a + step - 1), 0 if none else int(c))
-        for a, c, none in zip(starts, found, empty, strict=True)
+        (int(a), int(a + step - 1), 0 if none else int(c)) for a, c, none in zip(starts, found, empty, strict=True)
     ]
 
 
@@ -146,10 +146,11 @@ def attacks(rows: Sequence[tuple[Any, ...]], limit: float | None, name: str, alt
                 axes.barh(place + 0.2, beside, color=BEFORE, height=0.3, label=said if place == 0 else None)
         if limit is not None:
             axes.axvline(limit, color=WARM, linestyle="--", linewidth=1, label="1/k")
-        axes.set_yticks(range(len(rows)), [shortened(row[0], 30) for row in rows], fontsize=8)
+        axes.set_yticks(range(len(rows)), [in_lines(row[0]) for row in rows], fontsize=8)
         axes.invert_yaxis()
-        most = max(max(row[1], row[5] or 0, row[2] or 0, row[3] or 0) for row in rows)
+        most = max(float(part) for row in rows for part in (row[1], *row[2:]) if part is not None)
         axes.set_xlim(0, max(1.22 * max(most, limit or 0), 5))
+        axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= 100])
         axes.set_xlabel("success, %")
         figure.legend(loc="outside upper left", ncols=3, fontsize=8)
         return svg(figure, name, alt)
@@ -181,18 +182,25 @@ def search(steps: Sequence[tuple[float, float]], counts: str, name: str, alt: st
 
 
 def bars_of_sides(
-    labels: Sequence[str], sides: dict[str, Sequence[float]], edges: Float | None, unit: str, name: str, alt: str
+    labels: Sequence[str],
+    sides: Mapping[str, Sequence[float]],
+    edges: Float | None,
+    unit: str,
+    name: str,
+    alt: str,
 ) -> str:
     """A distribution: filled before, a line after; one bar for each category where there are no edges of bins."""
     with canvas(2.1) as (figure, axes):
-        ends = np.arange(len(labels) + 1) - 0.5 if edges is None else edges
         alone = len(sides) == 1
         for side, counts in sides.items():
             if side == "before" or alone:
-                colour, alpha = (AFTER, 0.8) if alone else (BEFORE, 0.6)
-                axes.stairs(counts, ends, fill=True, color=colour, alpha=alpha, label=side)
+                how: dict[str, Any] = {"color": AFTER, "alpha": 0.8} if alone else {"color": BEFORE, "alpha": 0.6}
             else:
-                axes.stairs(counts, ends, color=AFTER, linewidth=1.6, label=side)
+                how = {"edgecolor": AFTER, "linewidth": 1.6, "fill": False}
+            if edges is None:
+                axes.bar(range(len(counts)), counts, width=0.7, label=side, **how)
+            else:
+                axes.stairs(counts, edges, label=side, **({"fill": True} | how))
         if edges is None:
             many = len(labels) > _MOST_WORDS
             shown = [shortened(label, 12) for label in labels]
@@ -224,7 +232,7 @@ def bin_edges(low: float, high: float, distinct: Float) -> Float:
 
 
 def correlations(names: Sequence[str], matrix: Float, title: str, name: str, alt: str) -> str:
-    """A matrix of correlations: one colour for positive ones, another for negative ones, darker for stronger ones."""
+    """A matrix of correlations: one colour for positive ones, another for negative ones, paler near 0."""
     n = len(names)
     size = min(1.7 + 0.3 * n, WIDTH)
     with canvas(size, size) as (figure, axes):
@@ -256,6 +264,11 @@ def scatter(places: Float, members: NDArray[np.int64], shares: Float, name: str,
         axes.set_xlabel(f"first axis ({shares[0]:.0f} % of the spread)")
         axes.set_ylabel(f"second axis ({shares[1]:.0f} %)")
         return svg(figure, name, alt)
+
+
+def in_lines(name: str) -> str:
+    """A longer name on two lines."""
+    return "\n".join(wrap(shortened(name, 56), 28))
 
 
 def shortened(name: str, most: int = 24) -> str:

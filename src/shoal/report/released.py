@@ -11,8 +11,8 @@ from shoal.errors import some
 from shoal.measures import Figure
 from shoal.privacy.k_anonymity import groups_in
 from shoal.privacy.persons import sizes_of
-from shoal.report.assessed import shown_column
 from shoal.report import Edition
+from shoal.report.assessed import shown_column
 from shoal.report.measured import figures_of, pair_of
 from shoal.report.page import page_of
 from shoal.report.statistics import number
@@ -40,7 +40,9 @@ def subject_of(release: "Release") -> Subject:
     released = Table(table, Roles(names, roles.confidential))
     pair = pair_of(release.original, released, groups, weights)
     found, sampled = figures_of(pair, design.whom)
-    quasi = [each.profile(release.common[each.name], release.cells[each.name]) for each in release.space.attributes]
+    quasi = [
+        each.profile(release.common[each.name], release.cells[each.name]) for each in release.space.attributes
+    ]
     return Subject(
         quasi_identifiers=names,
         confidential=roles.confidential,
@@ -75,7 +77,10 @@ def facts_of(release: "Release") -> Made:
         output=(manifest["output"] or {}).get("name", ""),
         method=method_name(method),
         promises=tuple(map(str, release.settings.models)),
-        settings=(*settings_of(release.settings.lines(), manifest, release.figures), *roles_of(release.original.roles)),
+        settings=(
+            *settings_of(release.settings.lines(), manifest, release.figures),
+            *roles_of(release.original.roles),
+        ),
         notes=tuple(notes_of(release)),
         left=left_by(release.figures),
         kinds=kinds_of(manifest),
@@ -98,7 +103,9 @@ def notes_of(release: "Release") -> list[str]:
         constant = named(release.space.constant)
         notes.append(f"These columns have one value only and were not used for grouping: {constant}.")
     if others := release.manifest["roles"]["others"]:
-        notes.append(f"Columns without a role were released as they are: {named(others)}. Any of them may identify.")
+        notes.append(
+            f"Columns without a role were released as they are: {named(others)}. Any of them may identify."
+        )
     return notes
 
 

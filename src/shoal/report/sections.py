@@ -95,8 +95,8 @@ def left(subject: Subject) -> Section:
         said += [f"{line}." for line in figure.details["says"]]
         if others:
             notes += [
-                "Any of the columns without a role may help to recognise a person. Name them as quasi-identifiers, "
-                "drop them as identifiers, or say that they are confidential."
+                "Any of the columns without a role may help to recognise a person. Name them as "
+                "quasi-identifiers, drop them as identifiers, or say that they are confidential."
             ]
     return Section("left", "What the other columns give away", points=tuple(said), notes=tuple(notes))
 
@@ -121,13 +121,20 @@ def columns(subject: Subject) -> Section:
     drawn = subject.columns[:MOST_COLUMNS]
     both = any(column.before is not None for column in subject.columns)
     said = (
-        "Every column before (grey) and after (line). Means stay almost the same; the spread becomes smaller, mostly "
-        "at the ends." if both else "Every column as it was released."
+        "Every column before (grey) and after (line). Means stay almost the same; the spread becomes smaller, "
+        "mostly at the ends." if both else "Every column as it was released."
     )  # fmt: skip
-    few = f" The first {len(drawn)} of {len(subject.columns)} are drawn." if len(drawn) < len(subject.columns) else ""
+    few = (
+        f" The first {len(drawn)} of {len(subject.columns)} are drawn."
+        if len(drawn) < len(subject.columns)
+        else ""
+    )
     weighted = subject.made.weighted_by if subject.made else None
     by = f", in which records count by their sampling weight {weighted}" if weighted else ""
-    tables = ((f"Statistics of every column{by}", statistics_table(subject)), ("More about columns", notes_table(drawn)))
+    tables = (
+        (f"Statistics of every column{by}", statistics_table(subject)),
+        ("More about columns", notes_table(drawn)),
+    )
     return Section(
         "columns", "Distributions", said=(said + few,),
         pictures=tuple(pictures.distribution_picture(column, i) for i, column in enumerate(drawn)),
@@ -158,7 +165,9 @@ def notes_table(drawn: Sequence[ShownColumn]) -> FigureTable:
 def relations(subject: Subject) -> Section:
     """How columns go together."""
     drawn = pictures.correlations_picture(subject)
-    said = "Between all columns of numbers. Red is a positive correlation, blue a negative one; darker is stronger."
+    said = (
+        "Between all columns of numbers. Red is a positive correlation, blue a negative one; darker is stronger."
+    )
     return Section("relations", "Correlations", said=(said,) if drawn else (), pictures=(drawn,) if drawn else ())
 
 
@@ -178,8 +187,8 @@ def done(subject: Subject) -> Section:
     """What was done, and with which settings."""
     whom = "" if subject.whom == "records" else f" {subject.whom}"
     said = (
-        f"Records with similar quasi-identifiers were put into groups of at least {subject.k}{whom}; all records of a "
-        "group got the same values there."
+        f"Records with similar quasi-identifiers were put into groups of at least {subject.k}{whom}; all records "
+        "of a group got the same values there."
     )
     terms = [("quasi-identifiers", ", ".join(subject.quasi_identifiers))]
     terms += [("confidential, kept as they are", ", ".join(subject.confidential) or "\u2013")]
