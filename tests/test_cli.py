@@ -532,6 +532,28 @@ def test_an_interrupt_says_so_in_one_line(folder, run, monkeypatch):
     assert not (folder / "safe.csv").exists()
 
 
+def test_both_editions_of_the_report_are_written_with_the_release(folder, run):
+    status, out, _ = run(f"{GOOD} --report safe.html --public-report public.html --method mdav")
+    assert status == 0
+    assert "report:   safe.html (keep it private: it shows the original data)" in out
+    assert "report:   public.html (it may be published)" in out
+    assert "not for publication" in (folder / "safe.html").read_text("utf-8")
+    assert "not for publication" not in (folder / "public.html").read_text("utf-8")
+    status, out, _ = run(f"{GOOD} --public-report public.html --method mdav --json -f")
+    assert (json.loads(out)["report"], json.loads(out)["public_report"]) == (None, "public.html")
+    status, _, err = run(f"{GOOD} --report one.html --public-report one.html -f")
+    assert (status, "both editions of the report" in err) == (2, True)
+    for taken, words in (("people.csv", "is the input"), ("safe.csv", "both the release and the report")):
+        status, _, err = run(f"{GOOD} --public-report {taken} -f")
+        assert (status, words in err) == (2, True)
+
+
+def test_a_public_report_stands_beside_standard_output(folder, run):
+    status, _, _ = run(f"{GOOD.replace('safe.csv', '-')} --public-report public.html --method mdav")
+    assert status == 0
+    assert "Public edition" in (folder / "public.html").read_text("utf-8")
+
+
 def test_a_report_that_cannot_be_written_leaves_no_release(folder, run, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
