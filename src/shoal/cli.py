@@ -237,11 +237,6 @@ def stream(
     from shoal.stream.run import released_file
     from shoal.stream.work import unfinished
 
-    if pages:
-        raise ShoalError(
-            "a report needs the table in memory, and this one is too large; "
-            "leave out --report, or give more --memory"
-        )
     if expected is not None and hash_of(Path(file)) != expected.input_sha256:
         raise other_input(file)
     blocks = None if expected is None else expected.blocks
@@ -251,7 +246,7 @@ def stream(
         try:
             with progress_bar(quiet or as_json, "anonymizing") as progress:
                 said = Said(**dialect)
-                release = released_file(file, output, settings, said, memory, blocks, overwrite, progress)
+                release = released_file(file, output, settings, said, memory, blocks, overwrite, progress, pages)
         except (KeyboardInterrupt, StoppedError) as stop:
             raise PausedError(stop) from None
     if as_json:
@@ -259,7 +254,7 @@ def stream(
             json.dumps(summary(release.manifest, release.verified_k, output, pages, noted), indent=2, default=str)
         )
     elif not quiet:
-        print_result(release.manifest, output)
+        print_result(release.manifest, output, pages)
     check_repeated(expected, release.manifest)
 
 
@@ -597,7 +592,7 @@ def check_outputs(file: str, output: str, pages: "Pages", overwrite: bool) -> No
     work = None
     if output != "-":
         check_target(Path(output), overwrite=True)
-        work = Work(Path(output))
+        work = Work(Path(output), pages)
         work.sweep(overwrite)
         remove_leftovers([*pages.values(), *work.names])
     if any(str(page) == "-" for page in pages.values()):

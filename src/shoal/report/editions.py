@@ -54,6 +54,7 @@ def public(subject: Subject) -> Subject:
         losses=subject.losses,
         figures=tuple(public_figure(figure) for figure in subject.figures if is_public(figure)),
         sampled=subject.sampled,
+        drawn=subject.drawn,
         left_out=(),
         made=None if subject.made is None else public_facts(subject.made),
     )

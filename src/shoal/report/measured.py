@@ -50,25 +50,30 @@ def pair_of(original: Table, released: Table, groups: Int, weights: Float | None
 
 
 def figures_of(pair: Pair, whom: str) -> tuple[list[Figure], str]:
-    """The figures, and what was sampled, in a sentence.
+    """The figures of all records, and what was sampled, in a sentence.
 
     Where k counts persons or households, those are left out that take each record for a person.
     """
-    part = whole_groups(pair, MOST_MEASURED)
-    found: list[Figure] = []
-    with np.errstate(all="ignore"):  # the largest doubles have no squares
-        if whom == "records":
-            found += class_risks(pair)
-        for measure in (*LOSSES, *(RISKS if whom == "records" else ())):
-            found += measure(part)
-    if part is pair:
-        return found, ""
-    return found, (
-        f"Figures that compare released with original values were computed on {counted(part.n_after)} of "
+    found = list(class_risks(pair)) if whom == "records" else []
+    more, measured = figures_of_part(pair, whom == "records")
+    if measured == pair.n_after:
+        return found + more, ""
+    return found + more, (
+        f"Figures that compare released with original values were computed on {counted(measured)} of "
         f"{counted(pair.n_after)} records: whole groups, drawn at random. Group sizes, k, the information loss "
         "and the distributions are those of all records. Attacks find more easily among fewer records, so their "
         "success is overstated, not understated."
     )
+
+
+def figures_of_part(pair: Pair, risks: bool = True) -> tuple[list[Figure], int]:
+    """The figures that look at columns, on whole groups of a large pair, and on how many records."""
+    part = whole_groups(pair, MOST_MEASURED)
+    found: list[Figure] = []
+    with np.errstate(all="ignore"):  # the largest doubles have no squares
+        for measure in (*LOSSES, *(RISKS if risks else ())):
+            found += measure(part)
+    return found, part.n_after
 
 
 def whole_groups(pair: Pair, most: int) -> Pair:

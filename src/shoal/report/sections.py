@@ -136,7 +136,7 @@ def columns(subject: Subject) -> Section:
         ("More about columns", notes_table(drawn)),
     )
     return Section(
-        "columns", "Distributions", said=(said + few,),
+        "columns", "Distributions", said=(said + few, *([subject.drawn] if subject.drawn else [])),
         pictures=tuple(pictures.distribution_picture(column, i) for i, column in enumerate(drawn)),
         tables=tuple((title, table) for title, table in tables if table.rows),
     )  # fmt: skip

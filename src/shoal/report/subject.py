@@ -95,7 +95,7 @@ class Subject:
     losses : the loss of each column in percent
     figures : everything that was computed
     weights : the sampling weight of each record of the columns
-    sampled : what was computed on a sample, in a sentence
+    sampled, drawn : what was computed on a sample, and what was drawn from one, in sentences
     left_out : measures that need matched rows, where there are none
     made : what is known of a release of Shoal
     """
@@ -113,6 +113,7 @@ class Subject:
     figures: tuple[Figure, ...]
     weights: Float | None = None
     sampled: str = ""
+    drawn: str = ""
     left_out: tuple[str, ...] = ()
     made: Made | None = None
 
