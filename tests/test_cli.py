@@ -735,7 +735,6 @@ def test_a_recipe_of_blocks_is_repeated_in_blocks(folder, run):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (f"{GOOD} --report safe.html", "a report needs the table in memory"),
         (f"{GOOD} --memory 1MB", "memory must be at least 512 MB"),
         (f"{GOOD} --memory much", "memory is given as"),
         (GOOD.replace("safe.csv", "-") + " --memory 1GB", "cannot be streamed"),
@@ -745,6 +744,14 @@ def test_what_cannot_be_streamed_says_what_to_do(folder, run, too_large, line, m
     status, _, err = run(line)
     assert (status, message in err) == (2, True)
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
+
+
+def test_a_streamed_table_has_both_editions_of_the_report(folder, run, too_large):
+    status, out, _ = run(f"{GOOD} --report safe.html --public-report public.html --method mdav")
+    assert status == 0
+    assert "report:   safe.html (keep it private: it shows the original data)" in out
+    assert "Owner" in (folder / "safe.html").read_text("utf-8")
+    assert "Public edition" in (folder / "public.html").read_text("utf-8")
 
 
 def test_a_certificate_is_printed_and_recorded(folder, run):

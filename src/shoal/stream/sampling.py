@@ -1,4 +1,4 @@
-"""A sample of what a stream reads and writes, for its report: whole groups, so that counts within them are right."""
+"""A sample of what a stream reads and writes, for its report: whole groups, so counts within them are right."""
 
 from collections.abc import Sequence
 
