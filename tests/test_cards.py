@@ -6,6 +6,9 @@ import pandas as pd
 import pytest
 
 import shoal
+from shoal.assessment import Assessment
+from shoal.measures import Figure
+from shoal.measures.pair import Pair, PairColumn
 from shoal.release import MOST_BARS
 
 VALUES = [90001.5, 90017.25, 90433.75, 91111.5, 92222.25, 93333.75, 94444.5]
@@ -135,3 +138,23 @@ def test_a_short_line_stands_for_each_of_them(release, tmp_path):
         repr(made)
         == f"FileRelease({str(tmp_path / 'out.csv')!r}, k=3, records=3, groups=1, information_loss=100.00 %)"
     )
+
+
+def test_an_estimator_shows_its_parameters_in_a_notebook_and_nothing_of_the_data():
+    points = np.array(VALUES)[:, None]
+    for model in (shoal.MDAV(k=3), shoal.MDAV(k=3).fit(points), shoal.Auto(k=2).fit(points)):
+        shown = model._repr_mimebundle_()["text/html"]
+        assert type(model).__name__ in shown
+        assert re.search(r"\bk\b", shown)
+        assert not [value for value in VALUES if str(value) in shown]
+        assert ("<span>Fitted</span>" in shown) == hasattr(model, "labels_")
+
+
+def test_an_assessment_has_a_card_with_its_first_figures_and_what_was_left_out():
+    values = np.repeat([1.0, 2.0], 3)
+    pair = Pair((PairColumn("a", "quasi-identifier", values, values),), np.repeat([0, 1], 3), matched=False)
+    figure = Figure("counted_k", 3, "records", "k = 3", "records <share> their values", "", "risk", "public")
+    text = text_of(Assessment(pair, (figure,), "", ("linkage_all",), 1.0))
+    assert "Assessment k = 3 records <share> their values" in text
+    assert "linkage_all" in text
+    assert 'assessment.report("report.html")' in text

@@ -532,11 +532,33 @@ def test_an_interrupt_says_so_in_one_line(folder, run, monkeypatch):
     assert not (folder / "safe.csv").exists()
 
 
+def test_both_editions_of_the_report_are_written_with_the_release(folder, run):
+    status, out, _ = run(f"{GOOD} --report safe.html --public-report public.html --method mdav")
+    assert status == 0
+    assert "report:   safe.html (keep it private: it shows the original data)" in out
+    assert "report:   public.html (it may be published)" in out
+    assert "not for publication" in (folder / "safe.html").read_text("utf-8")
+    assert "not for publication" not in (folder / "public.html").read_text("utf-8")
+    status, out, _ = run(f"{GOOD} --public-report public.html --method mdav --json -f")
+    assert (json.loads(out)["report"], json.loads(out)["public_report"]) == (None, "public.html")
+    status, _, err = run(f"{GOOD} --report one.html --public-report one.html -f")
+    assert (status, "both editions of the report" in err) == (2, True)
+    for taken, words in (("people.csv", "is the input"), ("safe.csv", "both the release and the report")):
+        status, _, err = run(f"{GOOD} --public-report {taken} -f")
+        assert (status, words in err) == (2, True)
+
+
+def test_a_public_report_stands_beside_standard_output(folder, run):
+    status, _, _ = run(f"{GOOD.replace('safe.csv', '-')} --public-report public.html --method mdav")
+    assert status == 0
+    assert "Public edition" in (folder / "public.html").read_text("utf-8")
+
+
 def test_a_report_that_cannot_be_written_leaves_no_release(folder, run, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shoal.report.page.render", full)
+    monkeypatch.setattr("shoal.report.released.render", full)
     status, out, err = run(f"{GOOD} --report safe.html --method mdav")
     assert (status, out) == (2, "")
     assert err == "shoal: cannot write safe.html: No space left on device; nothing was written\n"
@@ -713,7 +735,6 @@ def test_a_recipe_of_blocks_is_repeated_in_blocks(folder, run):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (f"{GOOD} --report safe.html", "a report needs the table in memory"),
         (f"{GOOD} --memory 1MB", "memory must be at least 512 MB"),
         (f"{GOOD} --memory much", "memory is given as"),
         (GOOD.replace("safe.csv", "-") + " --memory 1GB", "cannot be streamed"),
@@ -723,6 +744,14 @@ def test_what_cannot_be_streamed_says_what_to_do(folder, run, too_large, line, m
     status, _, err = run(line)
     assert (status, message in err) == (2, True)
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
+
+
+def test_a_streamed_table_has_both_editions_of_the_report(folder, run, too_large):
+    status, out, _ = run(f"{GOOD} --report safe.html --public-report public.html --method mdav")
+    assert status == 0
+    assert "report:   safe.html (keep it private: it shows the original data)" in out
+    assert "Owner" in (folder / "safe.html").read_text("utf-8")
+    assert "Public edition" in (folder / "public.html").read_text("utf-8")
 
 
 def test_a_certificate_is_printed_and_recorded(folder, run):

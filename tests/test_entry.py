@@ -96,7 +96,7 @@ def released_to(handle, monkeypatch):
     text = io.TextIOWrapper(io.BufferedWriter(signals.Sink(handle, "wb", closefd=True)))
     monkeypatch.setattr(sys, "stdout", text)
     try:
-        return terminal.write_release(release, "-", False, Path("page.html"))
+        return terminal.write_release(release, "-", False, {"owner": Path("page.html")})
     finally:
         text.close()
 

@@ -92,10 +92,10 @@ def test_release_manifest_and_report_appear_together_or_not_at_all(release, tmp_
     paths = [tmp_path / name for name in ("t.csv", "t.csv.manifest.json", "t.html")]
     with monkeypatch.context() as patch:
 
-        def fail(_):
+        def fail(*_):
             raise OSError(28, "No space left on device")
 
-        patch.setattr("shoal.report.page.render", fail)
+        patch.setattr("shoal.report.released.render", fail)
         with pytest.raises(ShoalError, match="No space left on device; nothing was written"):
             release.write(paths[0], report=paths[2])
     assert list(tmp_path.iterdir()) == []

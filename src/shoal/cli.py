@@ -31,6 +31,7 @@ from shoal.terminal import (
 
 if TYPE_CHECKING:
     from shoal.recipe import Recipe
+    from shoal.report import Edition, Pages
     from shoal.settings import Settings
     from shoal.verification import Verification
 
@@ -117,6 +118,9 @@ def anonymize(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write an HTML report; keep it private.")
     ] = None,
+    public_report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a report that may be published.")
+    ] = None,
     method: Annotated[str | None, typer.Option(metavar="NAME", help="See `shoal methods`. [auto]")] = None,
     parameter: Annotated[
         list[str],
@@ -165,13 +169,14 @@ def anonymize(
         raise ShoalError(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
-    check_outputs(file, output, report, overwrite)
+    pages = pages_of(report, public_report)
+    check_outputs(file, output, pages, overwrite)
     asked = settings_from(given, parameter) if expected is None else expected.settings
-    check_key(asked.pseudonym_key, file, output, report)
+    check_key(asked.pseudonym_key, file, output, pages)
     if is_streamed(file, output, memory, expected):
         if certificate is not None:
             raise ShoalError("a table that is streamed cannot be certified: leave --certificate out")
-        stream(file, output, report, expected, asked, dialect, memory, overwrite, quiet, as_json)
+        stream(file, output, pages, expected, asked, dialect, memory, overwrite, quiet, as_json)
         return
 
     from shoal.files import read
@@ -190,13 +195,13 @@ def anonymize(
         if certificate is not None:
             prove(release, certificate, quiet or as_json)
             forget_signals()
-        verification = write_release(release, output, overwrite, report)
+        verification = write_release(release, output, overwrite, pages)
     say = sys.stderr if output == "-" else sys.stdout
     if as_json:
-        made = summary(release.manifest, verification.k, output, report, noted)
+        made = summary(release.manifest, verification.k, output, pages, noted)
         print(json.dumps(made, indent=2, default=str), file=say)
     elif not quiet:
-        print_result(release.manifest, output, report, say)
+        print_result(release.manifest, output, pages, say)
     check_repeated(expected, release.manifest)
 
 
@@ -219,7 +224,7 @@ def is_streamed(file: str, output: str, memory: str | None, expected: "Recipe | 
 def stream(
     file: str,
     output: str,
-    report: Path | None,
+    pages: "Pages",
     expected: "Recipe | None",
     settings: "Settings",
     dialect: dict[str, Any],
@@ -234,11 +239,6 @@ def stream(
     from shoal.stream.run import released_file
     from shoal.stream.work import unfinished
 
-    if report is not None:
-        raise ShoalError(
-            "a report needs the table in memory, and this one is too large; "
-            "leave out --report, or give more --memory"
-        )
     if expected is not None and hash_of(Path(file)) != expected.input_sha256:
         raise other_input(file)
     blocks = None if expected is None else expected.blocks
@@ -248,15 +248,15 @@ def stream(
         try:
             with progress_bar(quiet or as_json, "anonymizing") as progress:
                 said = Said(**dialect)
-                release = released_file(file, output, settings, said, memory, blocks, overwrite, progress)
+                release = released_file(file, output, settings, said, memory, blocks, overwrite, progress, pages)
         except (KeyboardInterrupt, StoppedError) as stop:
             raise PausedError(stop) from None
     if as_json:
         print(
-            json.dumps(summary(release.manifest, release.verified_k, output, None, noted), indent=2, default=str)
+            json.dumps(summary(release.manifest, release.verified_k, output, pages, noted), indent=2, default=str)
         )
     elif not quiet:
-        print_result(release.manifest, output)
+        print_result(release.manifest, output, pages)
     check_repeated(expected, release.manifest)
 
 
@@ -776,26 +776,31 @@ def from_recipe(path: Path, file: str | None) -> tuple[str, "Recipe"]:
     return str(found[0]), recipe
 
 
-def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) -> None:
+def pages_of(report: Path | None, public_report: Path | None) -> "Pages":
+    """Where the editions of the report go that are asked for."""
+    asked: tuple[tuple[Edition, Path | None], ...] = ("owner", report), ("public", public_report)
+    return {edition: page for edition, page in asked if page is not None}
+
+
+def check_outputs(file: str, output: str, pages: "Pages", overwrite: bool) -> None:
     """Whether everything can be written, before any work is done."""
     from shoal.files import format_of
     from shoal.files.atomic import check_target, remove_leftovers
+    from shoal.report import refuse_same
     from shoal.stream.work import Work
 
     if output == "-" and is_closed("stdout"):
         raise ShoalError("standard output is closed; name a file for the release, for example -o safe.csv")
-    pages = [report] if report else []
     work = None
     if output != "-":
         check_target(Path(output), overwrite=True)
-        work = Work(Path(output))
+        work = Work(Path(output), pages)
         work.sweep(overwrite)
-        remove_leftovers([*pages, *work.names])
-    if str(report) == "-":
+        remove_leftovers([*pages.values(), *work.names])
+    if any(str(page) == "-" for page in pages.values()):
         raise ShoalError("the report goes to a file, not to standard output; name one")
-    if report is not None and report.resolve() == Path(output).resolve():
-        raise ShoalError(f"{report} is both the release and the report; choose another name for one")
-    for target in [*(reversed(work.names) if work else ()), *pages]:
+    refuse_same(list(pages.values()), Path(output))
+    for target in [*(reversed(work.names) if work else ()), *pages.values()]:
         if file != "-" and target.is_file() and Path(file).exists() and target.samefile(file):
             raise ShoalError(f"{target} is the input; choose another name for what is written")
         check_target(target, overwrite or (work is not None and work.has_named(target)))
@@ -803,23 +808,23 @@ def check_outputs(file: str, output: str, report: Path | None, overwrite: bool) 
         format_of(Path(output))
 
 
-def check_key(key: str | None, file: str, output: str, report: Path | None) -> None:
+def check_key(key: str | None, file: str, output: str, pages: "Pages") -> None:
     """The key of pseudonyms is none of the other files."""
     from shoal.files.sidecar import manifest_path
     from shoal.pseudonyms import check_key_place
 
     release = [] if output == "-" else [Path(output), manifest_path(Path(output))]
-    pages = [] if report is None else [report]
-    check_key_place(key, [*release, *pages], None if file == "-" else Path(file))
+    check_key_place(key, [*release, *pages.values()], None if file == "-" else Path(file))
 
 
 def summary(
-    manifest: dict[str, Any], verified_k: int, output: str, report: Path | None, noted: list[str]
+    manifest: dict[str, Any], verified_k: int, output: str, pages: "Pages", noted: list[str]
 ) -> dict[str, Any]:
     """What was done, for programs."""
     return {
         "output": output,
-        "report": report,
+        "report": pages.get("owner"),
+        "public_report": pages.get("public"),
         "verified_k": verified_k,
         "warnings": noted,
         "manifest": manifest,

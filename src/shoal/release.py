@@ -37,6 +37,7 @@ from shoal.privacy.k_anonymity import distinct, grouped, groups_in
 from shoal.privacy.persons import sizes_of
 from shoal.pseudonyms import check_key_place
 from shoal.released_columns import Placed, distinct_texts
+from shoal.report import Edition, refuse_same
 from shoal.row_order import order_of
 from shoal.settings import Settings
 from shoal.space import Cells, Space
@@ -161,17 +162,20 @@ class Release(Figured):
         path: str | os.PathLike[str],
         overwrite: bool = False,
         report: str | os.PathLike[str] | None = None,
+        public_report: str | os.PathLike[str] | None = None,
     ) -> Verification:
         """Write the release and, beside it, its manifest; returns what was verified on the bytes.
 
         The rows leave in a random order, which follows from the key in the manifest, unless `keep_order` is set.
         The format follows from the name: .csv, .csv.gz, .tsv, .parquet or .arrow. The file appears whole,
-        after it was read back and found k-anonymous, or not at all. With `report`, the report is written too;
-        the three files appear together or not at all.
+        after it was read back and found k-anonymous, or not at all. With `report` or `public_report`, the
+        owner's or the public edition of the report is written too; all files appear together or not at all.
         """
         target = Path(path)
         check_target(target, overwrite)
-        pages = [] if report is None else [Path(report)]
+        asked: dict[Edition, str | os.PathLike[str] | None] = {"owner": report, "public": public_report}
+        editions = {edition: Path(page) for edition, page in asked.items() if page is not None}
+        pages = list(editions.values())
         for each in (*pages, target):
             self._refuse_input(each)
         refuse_same(pages, target)
@@ -187,8 +191,9 @@ class Release(Figured):
             text = json.dumps(whole.manifest, indent=2, ensure_ascii=False)
             with naming(manifest_path(target)):
                 described.write_text(text + "\n", encoding="utf-8")
-            for page, draft in zip(pages, drawn, strict=True):
-                whole._draw(draft, page)
+            whole._draw(
+                {page: (draft, edition) for (edition, page), draft in zip(editions.items(), drawn, strict=True)}
+            )
         self._know(figures)
         self.manifest["output"] = output
         return verification
@@ -246,23 +251,30 @@ class Release(Figured):
         self._know(replaced(self.figures, certified(proven)))
         return proven
 
-    def report(self, path: str | os.PathLike[str], overwrite: bool = False) -> Path:
+    def report(self, path: str | os.PathLike[str], overwrite: bool = False, edition: Edition = "owner") -> Path:
         """Write the report: one HTML file that needs nothing else.
 
-        It describes the original data too, so it is for the owner of the table, not for publication.
+        The owner's edition describes the original data too, so it is not for publication. The public one has only
+        what may stand beside the published file.
         """
         target = Path(path)
         self._refuse_input(target)
         check_key_place(self.settings.pseudonym_key, [target])
         with atomically(target, overwrite) as temporary:
-            self._draw(temporary, target)
+            self._draw({target: (temporary, edition)})
         return target
 
-    def _draw(self, temporary: Path, target: Path) -> None:
-        from shoal.report.page import render  # takes long to load, and few need it
+    def _draw(self, pages: Mapping[Path, tuple[Path, Edition]]) -> None:
+        """Write pages, each to its temporary file."""
+        if not pages:
+            return
+        from shoal.report.released import render  # takes long to load, and few need it
 
-        with naming(target):
-            temporary.write_text(render(self), encoding="utf-8")
+        with naming(next(iter(pages))):
+            drawn = render(self, [edition for _, edition in pages.values()])
+        for (target, (temporary, _)), text in zip(pages.items(), drawn, strict=True):
+            with naming(target):
+                temporary.write_text(text, encoding="utf-8")
 
     def _refuse_input(self, target: Path) -> None:
         source = self.original.source
@@ -408,13 +420,6 @@ def refuse_links(found: int, whom: str, least: int) -> None:
 def other_records() -> ShoalError:
     """A file that does not hold what was written is never released."""
     return ShoalError("the file as written reads back with other columns or records; it was not released")
-
-
-def refuse_same(pages: Sequence[Path], target: Path) -> None:
-    """The report has a name of its own."""
-    for page in pages:
-        if page.resolve() in (target.resolve(), manifest_path(target).resolve()):
-            raise ShoalError(f"{page} is both the release and the report; choose another name for one")
 
 
 def column_text(table: Table, name: str) -> list[str]:

@@ -691,7 +691,8 @@ class Settings:
         for option, each in cls.options().items():
             if name in (each.before, each.flag.removeprefix("--")):
                 return ShoalError(f"the option {name!r} is called {option!r} in Python; use that name")
-        if not more and name in (*FileOptions.__annotations__, "memory", "blocks", "overwrite"):
+        of_files = "memory", "blocks", "overwrite", "report", "public_report"
+        if not more and name in (*FileOptions.__annotations__, *of_files):
             return ShoalError(f"{name!r} is an option of anonymize_file, which goes from file to file; use that")
         known = ["k", "quasi_identifiers", "confidential", "identifiers", "method", *cls.options(), *more]
         hint = nearest_name(name, known) or f"; there are {some(known, 30)}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.comparison.result import Comparison
     from shoal.inspection.look import Inspection
     from shoal.release import Release
+    from shoal.report import Pages
     from shoal.verification import Verification
 
 
@@ -58,20 +59,20 @@ def prove(release: "Release", seconds: float, hidden: bool) -> None:
         release.certificate(seconds, n_jobs=os.cpu_count() or 1, progress=report)
 
 
-def write_release(release: "Release", output: str, overwrite: bool, report: Path | None) -> "Verification":
+def write_release(release: "Release", output: str, overwrite: bool, pages: "Pages") -> "Verification":
     """Write to files, or verify in a temporary one and then copy to standard output."""
     if output != "-":
-        return release.write(output, overwrite, report)
+        return release.write(output, overwrite, pages.get("owner"), pages.get("public"))
     from shoal.files import atomically
 
     source = release.original.source
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         path = Path(folder) / f"release{source.format.shown[0] if source else '.csv'}"
-        verification = release.write(path, report=Path(folder) / "report.html" if report else None)
-        if report is not None:
-            page = stack.enter_context(atomically(report, overwrite))
-            shutil.copyfile(path.with_name("report.html"), page)
+        drawn = {edition: Path(folder) / f"{edition}.html" for edition in pages}
+        verification = release.write(path, report=drawn.get("owner"), public_report=drawn.get("public"))
+        for edition, page in pages.items():
+            shutil.copyfile(drawn[edition], stack.enter_context(atomically(page, overwrite)))
         send(path)
     return verification
 
@@ -101,7 +102,7 @@ def complain(message: str, status: int) -> int:
 
 
 def print_result(
-    manifest: dict[str, Any], output: str, report: Path | None = None, say: TextIO | None = None
+    manifest: dict[str, Any], output: str, pages: "Pages | None" = None, say: TextIO | None = None
 ) -> None:
     """What was done, for people: every figure that has a sentence."""
     figures, method = manifest["figures"].values(), manifest["method"]
@@ -118,8 +119,8 @@ def print_result(
             f"release:  {output}",
             f"manifest: {beside} (keep it private: it could help somebody confirm a guess)",
         ]
-    if report is not None:
-        lines += [f"report:   {report} (keep it private: it shows the original data)"]
+    about = {"owner": "keep it private: it shows the original data", "public": "it may be published"}
+    lines += [f"report:   {page} ({about[edition]})" for edition, page in (pages or {}).items()]
     print("\n".join(lines), file=say)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.attributes import GapFacts, Kept, Wishes, kept_from
 from shoal.attributes.category_values import not_streamed
@@ -46,17 +47,22 @@ from shoal.privacy.parts import Judged, Promises, columns_of, judged, spread
 from shoal.progress import check_progress, shown_progress
 from shoal.pseudonyms import check_key_place
 from shoal.release import WRITTEN, card_of, other_records, refuse_broken, refuse_small
+from shoal.report import Edition, Pages, refuse_same
 from shoal.settings import FileOptions, Settings
 from shoal.space import aggregate_of, checked_weights, digits_of, digits_said, weight_of
 from shoal.stream.blocks import cut
 from shoal.stream.groups import Done, Lost, check_block, group, read_together, release
 from shoal.stream.memory import PROMISED, VALUE, blocks_for, room_beside, size_in_blocks
 from shoal.stream.passes import Passes
+from shoal.stream.sampling import Sample
 from shoal.stream.scan import scan, settle
 from shoal.stream.spill import names_of, only, opened
 from shoal.stream.work import Work
 from shoal.stream.writing import ReleaseWriter
 from shoal.table import Roles
+
+OWN = "memory", "blocks", "overwrite", "report", "public_report", "progress"
+"""The options of `anonymize_file` that are neither settings nor about CSV files."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +122,8 @@ def anonymize_file(
     memory: str | int | None = None,
     blocks: int | None = None,
     overwrite: bool = False,
+    report: str | os.PathLike[str] | None = None,
+    public_report: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
     **given: Unpack[FileOptions],
 ) -> FileRelease:
@@ -139,6 +147,9 @@ def anonymize_file(
         How many blocks to cut the records into, whatever the memory; a manifest says how many there were.
     overwrite : bool
         Replace an output that exists, and discard unfinished work that was begun with other settings.
+    report, public_report : paths
+        Write the owner's or the public edition of the report too, together with the release or not at all. That of
+        a table that is streamed is drawn from a sample, and says so.
     progress : bool or callable
         True shows a bar in a terminal or a notebook; a function is called now and then with (work done, work in
         all), in bytes of the input over all passes.
@@ -151,10 +162,12 @@ def anonymize_file(
     options = Settings.options()
     dialect: dict[str, Any] = {name: value for name, value in given.items() if name not in (*options, "method")}
     if odd := [name for name in dialect if name not in Said.names_of()]:
-        raise Settings.no_option(odd[0], [*Said.names_of(), "memory", "blocks", "overwrite", "progress"])
+        raise Settings.no_option(odd[0], [*Said.names_of(), *OWN])
     asked: dict[str, Any] = {name: value for name, value in given.items() if name not in dialect}
     settings = Settings.of(k, quasi_identifiers, confidential, identifiers, **asked)
-    return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress)
+    asked_for: tuple[tuple[Edition, Any], ...] = ("owner", report), ("public", public_report)
+    pages = {edition: Path(page) for edition, page in asked_for if page is not None}
+    return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress, pages)
 
 
 def released_file(
@@ -166,6 +179,7 @@ def released_file(
     blocks: int | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
+    pages: Pages | None = None,
 ) -> FileRelease:
     """The same for settings that were checked."""
     source, target = Path(path), Path(output)
@@ -174,11 +188,16 @@ def released_file(
     format_of(target)
     if source.exists() and target.exists() and target.samefile(source):
         raise ShoalError(f"{target} is the input; choose another name for what is written")
+    pages = pages or {}
+    refuse_same(list(pages.values()), target)
+    for page in pages.values():
+        if source.exists() and page.exists() and page.samefile(source):
+            raise ShoalError(f"{page} is the input; choose another name for what is written")
     Work(target).sweep(overwrite)
     if blocks is None and fits(source, target, limit):
-        return in_memory(source, target, settings, said, overwrite, progress)
+        return in_memory(source, target, settings, said, overwrite, progress, pages)
     refuse_design(settings)
-    stream = Stream(source.resolve(), target, settings, said, memory, limit, blocks)
+    stream = Stream(source.resolve(), target, settings, said, memory, limit, blocks, pages)
     with shown_progress(progress, "anonymizing") as report:
         return stream.run(overwrite, report)
 
@@ -200,14 +219,20 @@ def fits(source: Path, target: Path, limit: int) -> bool:
 
 
 def in_memory(
-    source: Path, target: Path, settings: Settings, said: Said, overwrite: bool, progress: Progress | bool | None
+    source: Path,
+    target: Path,
+    settings: Settings,
+    said: Said,
+    overwrite: bool,
+    progress: Progress | bool | None,
+    pages: Pages,
 ) -> FileRelease:
     """The same for a table that fits into memory."""
     check_target(target, overwrite)
     check_key_place(settings.pseudonym_key, [manifest_path(target), target], source)
     check_room(source)
     made = released(read(source, **said.given()), settings, progress)
-    verification = made.write(target, overwrite)
+    verification = made.write(target, overwrite, pages.get("owner"), pages.get("public"))
     sizes = made.partition.sizes
     return FileRelease(
         target,
@@ -233,6 +258,7 @@ class Stream:
     memory: str | int | None
     limit: int
     asked: int | None
+    pages: Pages = field(default_factory=dict)
     digits: dict[str, int | None] = field(default_factory=dict)  # that values leave with
     promises: Promises | None = None  # the privacy models, while records are grouped
 
@@ -248,7 +274,7 @@ class Stream:
 
     def run(self, overwrite: bool, progress: Progress | None) -> FileRelease:
         """All passes, or those that an earlier run has left."""
-        work = Work(self.target)
+        work = Work(self.target, self.pages)
         remove_leftovers(list(work.names))
         for path in work.names:
             check_target(path, overwrite=True)
@@ -525,6 +551,7 @@ class Stream:
         state = work.state
         for made in work.names.values():  # a run that was killed later may have given them their names
             made.unlink(missing_ok=True)
+        sample = Sample(source, self.roles, columns, state["records"], self.settings.exact) if self.pages else None
         writer = ReleaseWriter(
             source,
             self.roles,
@@ -536,6 +563,7 @@ class Stream:
             state["records"],
             self.settings.key,
             work.path("order"),
+            sample,
         )
         writer.write(path, kind, style, passes)
         flush_to_disk(path)
@@ -556,8 +584,27 @@ class Stream:
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         work.path("manifest").write_text(text + "\n", encoding="utf-8")
         flush_to_disk(work.path("manifest"))
+        if sample is not None:
+            self._draw(work, sample, counted.sizes, manifest, figures, loss)
         work.save(stage="moving", checks=[packed(check) for check in found.checks], told=told)
         return self._made(manifest, done, loss, figures)
+
+    def _draw(
+        self,
+        work: Work,
+        sample: Sample,
+        sizes: NDArray[np.int64],
+        manifest: Manifest,
+        figures: Sequence[Figure],
+        loss: InformationLoss,
+    ) -> None:
+        """Write the pages that were asked for."""
+        from shoal.report.streamed import render  # takes long to load, and few need it
+
+        drawn = render(sample.pair(), sizes, self.settings, manifest, figures, loss, list(self.pages))
+        for path, page in zip(work.pages.values(), drawn, strict=True):
+            path.write_text(page, encoding="utf-8")
+            flush_to_disk(path)
 
     def _figures(
         self,
@@ -588,6 +635,8 @@ class Stream:
         try:
             manifest: Manifest = json.loads(work.path("manifest").read_text(encoding="utf-8"))
             sha256 = hash_of(work.names[self.target])
+            if not all(path.exists() for path in work.pages.values()):  # asked for since then
+                return None
         except (OSError, ValueError):  # written over an older release, they have gone to their places
             return None
         return manifest if manifest["output"]["sha256"] == sha256 else None

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +14,7 @@ from shoal.errors import ShoalError
 from shoal.files import Reader
 from shoal.files.atomic import flush_to_disk, is_one, lock
 from shoal.files.sidecar import manifest_path
+from shoal.report import Edition
 from shoal.stream.groups import Done, Lost
 
 VERSION = 6
@@ -28,9 +29,11 @@ def folder_for(target: Path) -> Path:
 class Work:
     """The state of the work for one output: kept on the disk after every step that took time."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, target: Path, pages: Mapping[Edition, Path] | None = None) -> None:
         self.folder = folder_for(target)
-        self.names = {manifest_path(target): self.path("manifest"), target: self.path(f"finished-{target.name}")}
+        self.pages = {page: self.path(f"{edition}.html") for edition, page in (pages or {}).items()}
+        made = {manifest_path(target): self.path("manifest"), target: self.path(f"finished-{target.name}")}
+        self.names = self.pages | made
         self.state: dict[str, Any] = self._load()
 
     @property

@@ -20,6 +20,7 @@ from shoal.files.target import write_parts
 from shoal.release import Texts, column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.ordering import ordered
 from shoal.stream.passes import Passes
+from shoal.stream.sampling import Sample
 from shoal.stream.scan import batch_table
 from shoal.stream.spill import names_of, spilled
 from shoal.table import Roles, Table
@@ -98,6 +99,7 @@ class ReleaseWriter:
     records: int
     key: str | None  # that the order of the rows follows from; None where they keep their order
     folder: Path  # for what is to be put in order
+    sample: Sample | None = None  # what a report is drawn from
 
     @property
     def kept(self) -> list[str]:
@@ -157,6 +159,8 @@ class ReleaseWriter:
                 for column, values in zip(self.columns, codes, strict=True)
                 for name in column.columns
             }
+            if self.sample is not None:
+                self.sample.add(table, codes, released)
             texts = [released[name] if name in released else as_text(table, name) for name in self.kept]
             for name, values in zip(self.kept, texts, strict=True):
                 if name in formulas:
@@ -167,6 +171,8 @@ class ReleaseWriter:
     def _slices(self, passes: Passes) -> Iterator[pa.Table]:
         for table, codes in self._batches(passes):
             rows = np.arange(len(table))
+            if self.sample is not None:
+                self.sample.add(table, codes, None)
             yield table.replaced(
                 column.values(values).of(name).column(table.frame[name], rows, not self.exact)
                 for column, values in zip(self.columns, codes, strict=True)
