@@ -24,8 +24,8 @@ from shoal.files.formats import by_suffix
 from shoal.files.sidecar import manifest_about, written_dialect, written_gap_values
 from shoal.matching import Matched, by_key, by_manifest, by_position, by_release
 from shoal.measures import Figure, Figured, by_name
-from shoal.measures import utility as _utility  # noqa: F401, I001 - measures register in the order shown
-from shoal.measures import risk as _risk  # noqa: F401
+from shoal.measures import risk as _risk  # noqa: F401 - its measures register themselves
+from shoal.measures import utility as _utility  # noqa: F401
 from shoal.measures.pair import Pair, PairColumn, Role, figures_of_pair, numbers_in, pair_column
 from shoal.measures.risk.two_releases import intersection
 from shoal.parameters import Names, Progress, Whole, names_of

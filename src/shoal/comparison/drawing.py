@@ -11,8 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from shoal.comparison.advice import loss_of, recommended, risk_of, seconds_of
 from shoal.comparison.rows import Row, time_of
 from shoal.parameters import OneOf
-from shoal.report.plots import _STYLE as STYLE
-from shoal.report.plots import INK, shortened, svg
+from shoal.report.plots import INK, STYLE, alone, shortened
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 """Told apart also by people who see few colours (Okabe and Ito); the markers tell methods apart without any."""
@@ -39,7 +38,7 @@ def drawn(rows: Sequence[Row], risk: str, kind: str) -> bytes:
                 *left.get_legend_handles_labels(), loc="outside lower center", ncols=6, frameon=False, fontsize=8
             )
         if kind == "svg":
-            return svg(figure).encode()
+            return alone(figure).encode()
         picture = io.BytesIO()
         figure.savefig(picture, format="png", dpi=150, metadata={"Software": None}, facecolor="white")
         return picture.getvalue()

@@ -13,7 +13,8 @@ from shoal.comparison.timing import Stopwatch
 from shoal.errors import ShoalError
 from shoal.grouping import with_k
 from shoal.measures.pair import Pair, pair_column
-from shoal.measures.risk.linkage import Rate, linked_by_all
+from shoal.measures.risk.linkage import linked_by_all
+from shoal.measures.risk.sampling import Rate
 from shoal.parameters import Progress
 from shoal.pipeline import released
 from shoal.privacy.k_anonymity import groups_in

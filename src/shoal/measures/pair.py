@@ -8,14 +8,14 @@ left out where rows are not matched, and that is said.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.attributes import Wish, gaps_in
-from shoal.measures.figures import Figure
+from shoal.measures.figures import Figure, Topic
 from shoal.parameters import Progress
 from shoal.privacy.coding import Coding, coded, measured_in
 from shoal.privacy.counting import is_text
@@ -281,7 +281,7 @@ def pair_measure(*, matched: bool) -> Callable[[PairFigures], PairFigures]:
 
 
 def figures_of_pair(pair: Pair, progress: Progress | None = None) -> tuple[list[Figure], list[str]]:
-    """All figures of a pair, and the names of the measures that were left out because rows are not matched."""
+    """All figures of a pair by their topics, and the names of the measures that need matched rows and had none."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
     figures: list[Figure] = []
@@ -295,4 +295,4 @@ def figures_of_pair(pair: Pair, progress: Progress | None = None) -> tuple[list[
                 figures += measure.figures(side_by_side)
             if progress is not None:
                 progress(number + 1, len(PAIR_MEASURES))
-    return figures, left_out
+    return sorted(figures, key=lambda figure: get_args(Topic).index(figure.topic)), left_out

@@ -25,7 +25,7 @@ VARIABLES = {
 }  # fmt: skip
 """The colours that plots are drawn with, and those of the page's style that stand for them."""
 
-_STYLE: Any = {
+STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, searchable
     "svg.hashsalt": "shoal",  # the same report for the same release
     "text.parse_math": False,  # a column called $x$ is called $x$
@@ -50,17 +50,22 @@ _WIDEST = 1e300
 @contextmanager
 def canvas(height: float, width: float = WIDTH) -> Iterator[tuple[Figure, Axes]]:
     """A figure with one pair of axes, in the report's style."""
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure, figure.subplots()
 
 
 def svg(figure: Figure, name: str, alt: str) -> str:
     """A figure as an <svg> element with a text that says what it is; `name` tells it from others of the page."""
+    return at_home(alone(figure), name, alt)
+
+
+def alone(figure: Figure) -> str:
+    """A figure as an <svg> element that can stand in a file of its own."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     whole = text.getvalue()
-    return at_home(whole[whole.index("<svg") :], name, alt)
+    return whole[whole.index("<svg") :]
 
 
 def at_home(drawn: str, name: str, alt: str) -> str:
