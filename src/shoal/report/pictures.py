@@ -195,7 +195,8 @@ def attacks_picture(figures: Sequence[Figure]) -> Picture | None:
                 parts = (
                     said.get(part) for part in ("success, %", "guessing, %", "control, %", "low, %", "high, %")
                 )
-                rows.append((f"{ATTACKS[figure.name]}: {said['attack']}", *parts))
+                if said["attempts"]:  # what could not be tried has no success
+                    rows.append((f"{ATTACKS[figure.name]}: {said['attack']}", *parts))
     if not rows:
         return None
     alt = "Bars: the success of each attack beside what guessing or a control set achieves, in percent."
