@@ -85,8 +85,9 @@ def is_cheaper(cost: float, gain: float, best: Step) -> bool:
 def offered(groups: Weighed, g: int, excess: float, yours: Array) -> int:
     """Records of others that come into question for a broken group, in `yours`; returns how many.
 
-    They are those of near groups, and some of the whole table, because values that a group needs may be rare
-    around it; of many, those that cost least for the part of the excess that they take away.
+    They are those of near groups. If none of these would put the group right, some of the whole table are asked
+    too, because values that it needs may be rare around it. Of many, those that cost least for the part of the
+    excess that they take away.
     """
     n, pool, found = groups.label.size, 0, 0
     asked = asked_of(groups, g)
@@ -95,7 +96,7 @@ def offered(groups: Weighed, g: int, excess: float, yours: Array) -> int:
         if h >= 0 and h != g:
             pool += groups.size[h]
     all_of_them, left = pool <= min(asked, yours.size), np.empty(yours.size)
-    stride, place = max(1, pool // asked), 0
+    stride, place, cured = max(1, pool // asked), 0, False
     for c in range(groups.near.shape[1]):
         h = groups.near[g, c]
         if h < 0 or h == g or groups.size[h] == 0:
@@ -103,16 +104,18 @@ def offered(groups: Weighed, g: int, excess: float, yours: Array) -> int:
         y = groups.head[h]
         while y >= 0:
             if place % stride == 0:
-                key = 0.0 if all_of_them else price_of_help(groups, g, y, excess)
+                gain = excess if all_of_them else gain_of_help(groups, g, y, excess)
+                cured = cured or (gain >= excess and not all_of_them)
+                key = 0.0 if all_of_them else price_of_help(groups, g, y, gain)
                 if key < np.inf:
                     found = filed(yours, left, found, y, key)
             place += 1
             y = groups.after[y]
-    if n > pool:
+    if n > pool and not cured:
         stride = max(1, n // asked)
         for y in range(groups.size[g] % stride, n, stride):
             if groups.label[y] != g:
-                key = price_of_help(groups, g, y, excess)
+                key = price_of_help(groups, g, y, gain_of_help(groups, g, y, excess))
                 if key < np.inf:
                     found = filed(yours, left, found, y, key)
     return found
@@ -125,9 +128,14 @@ def asked_of(groups: Weighed, g: int) -> int:
 
 
 @inner
-def price_of_help(groups: Weighed, g: int, y: int, excess: float) -> float:
+def gain_of_help(groups: Weighed, g: int, y: int, excess: float) -> float:
+    """The part of the excess of a broken group that a record takes away that enters it."""
+    return excess - excess_with(groups, g, NOBODY, y, excess)
+
+
+@inner
+def price_of_help(groups: Weighed, g: int, y: int, gain: float) -> float:
     """What it costs that a record enters a broken group, for the part of the excess that it takes away."""
-    gain = excess - excess_with(groups, g, NOBODY, y, excess)
     if gain <= 0.0:
         return np.inf
     d2 = squared_distance(groups.rows, y, groups.centre[g])
