@@ -1017,6 +1017,46 @@ def test_options_that_contradict_themselves_are_refused(folder, run, more, messa
     assert message in err
 
 
+FAMILIES = "who,home,region,weight,age\n" + "".join(
+    f"p{row // 2},h{row // 4},{'NS'[row // 8]},{row + 1}.5,{30 + row}\n" for row in range(16)
+)
+DESIGNED = "anonymize families.csv -q age -o safe.csv --person who --household home --within region --sampling-weight weight"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "more", "message"),
+    [
+        (",3.5,", ",-3.5,", "", "'weight' is the sampling weight, and holds a negative number in row 3"),
+        (",3.5,", ",,", "", "'weight' is the sampling weight, and holds no value in row 3"),
+        (",3.5,", ",inf,", "", "'weight' is the sampling weight, and holds infinity in row 3"),
+        (",3.5,", ",1e200,", "", "too large or too small to count with in row 3"),
+        ("\np1,h0,N,3.5", "\n,h0,N,3.5", "", "'who' says whose row it is, and has no value in row 3"),
+        ("\np1,h0,N,3.5", "\np1,,N,3.5", "", "'home' says whose row it is, and has no value in row 3"),
+        (",N,3.5", ",S,3.5", "", "1 household is in two strata by column 'region': 'h0'"),
+        ("\np1,h0,N,3.5", "\np1,h3,S,3.5", "", "1 person is in two households by column 'home': 'p1'"),
+        ("", "", "--within age", "column 'age' is a stratum and a quasi-identifier"),
+        ("", "", "-k 5", "k=5 is more than there are households (4)"),
+        ("", "", "-k 9 --household-k persons", "k=9 is more than there are persons (8)"),
+        ("", "", "-k 3", "2 strata of 'region' have fewer than k=3 households: 'N' (2), 'S' (2); merge each"),
+    ],
+)
+def test_wrong_persons_households_strata_and_weights_are_one_line_and_nothing_is_written(
+    folder, run, old, new, more, message
+):
+    (folder / "families.csv").write_text(FAMILIES.replace(old, new, 1))
+    before = names(folder)
+    status, out, err = run(f"{DESIGNED} {more if '-k' in more else f'-k 2 {more}'} --report safe.html")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert names(folder) == before
+
+
+def test_persons_households_strata_and_weights_without_an_error_are_released(folder, run):
+    (folder / "families.csv").write_text(FAMILIES)
+    assert run(f"{DESIGNED} -k 2")[0] == 0
+    assert run("verify safe.csv -q age --within region -k 8")[0] == 0
+
+
 # Privacy models.
 
 WARD = "name,age,size,diagnosis,pay\n" + "".join(

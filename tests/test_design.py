@@ -117,6 +117,10 @@ def test_what_k_counts():
             "'weight' is the sampling weight, and holds infinity in row 3",
         ),
         ({"weight": ["x"] * 8}, "'weight'"),
+        (
+            {"weight": [1, 1e101, 3, 4, 5, 6, 7, 1e-101]},
+            r"'weight' .* too large or too small to count with in 2 rows \(2, 8\); divide all weights by one number",
+        ),
         ({"weight": [0] * 8}, "it is 0 in every record"),
         ({"region": ["n", None] * 4}, "'region' is a stratum, and 4 rows .* lack a value"),
         (
@@ -138,6 +142,7 @@ def test_bad_input_is_an_error_that_names_the_column_and_the_rows(said, message)
         (6, {"person": "who"}, r"k=6 is more than there are persons \(5\); choose k <= 5"),
         (4, {"household": "home"}, r"k=4 is more than there are households \(3\)"),
         (9, {}, r"k=9 is more than there are records \(8\)"),
+        (6, {"person": "who", "within": ("region",)}, r"k=6 is more than there are persons \(5\)"),
     ],
 )
 def test_k_above_what_it_counts_is_refused(k, said, message):
@@ -349,6 +354,10 @@ def test_lists_tell_nobody_apart(values, said, message):
         (["x"] * 8, "'weight' is the sampling weight, and holds text, not numbers"),
         (pd.to_datetime(["2020-01-01"] * 8), "'weight' is the sampling weight, and holds dates or times"),
         (pd.Categorical(["x"] * 8), "'weight' is the sampling weight, and holds categories"),
+        (
+            pd.period_range("2020", periods=8, freq="D"),
+            r"'weight' is the sampling weight, and is of type period\[D\];",
+        ),
     ],
 )
 def test_a_weight_that_is_no_number_has_a_cure(weights, message):

@@ -6,6 +6,7 @@ stands for. They are read here once, as numbers, and everything that is wrong wi
 column, the rows and what to do. What they mean for groups is the concern of `grouping`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -28,6 +29,7 @@ Int = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _LISTED = 50  # small strata that an error names
+_HEAVIEST = 1e100  # above it, and below its inverse, sums of weights and of what they weigh may overflow
 
 
 class Ids(NamedTuple):
@@ -257,12 +259,12 @@ def read_design(
     )
     if design.person is not None and design.household is not None:
         refuse_split(design.person, "person", design.household.codes, "two households", design.household.name)
+    design.check_k(k, len(table))
     if within:
         design = replace(design, strata=strata_of(table, tuple(within), merge_strata or {}))
         table, design = without_small_strata(table, design, k, small_strata)
     if sampling_weight is not None:
         design = replace(design, weights=weights_of(table, sampling_weight))
-    design.check_k(k, len(table))
     return table, design
 
 
@@ -459,12 +461,21 @@ def weights_of(table: Table, name: str) -> Weights:
         raise
     except ShoalError as error:
         what, _, cure = str(error).removeprefix(f"column {name!r} ").rpartition("; ")
+        what = re.sub("^of type (.*) cannot be a quasi-identifier$", r"is of type \1", what)
         raise ShoalError(
             f"column {name!r} is the sampling weight, and {what or cure}; turn it into numbers of at least 0 "
             "first, or name another column"
         ) from None
-    refuse_weights(table, name, "a negative number", numbers.floats() < 0)
-    if not numbers.floats().any():
+    floats = numbers.floats()
+    refuse_weights(table, name, "a negative number", floats < 0)
+    extreme = (floats > _HEAVIEST) | ((floats > 0) & (floats < 1 / _HEAVIEST))
+    if extreme.any():
+        raise ShoalError(
+            f"column {name!r} is the sampling weight, and holds a number that is too large or too small to count "
+            f"with in {counted_rows(rows_of(table, extreme))}; divide all weights by one number, so that those "
+            f"above 0 are between {1 / _HEAVIEST:g} and {_HEAVIEST:g}"
+        )
+    if not floats.any():
         raise ShoalError(f"column {name!r} is the sampling weight, and it is 0 in every record; correct it")
     return Weights(name, numbers)
 
