@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,6 +65,29 @@ def test_spaces_do_not_make_another_person_or_stratum_among_categories(kind):
     assert design.person.texts == ["1", "2", "3", "4"]
     assert design.strata.codes.tolist() == design.person.codes.tolist()
     assert design.strata.names == ["1", "2", "3", "4"]
+
+
+BYTES = [pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(2)]
+
+
+@pytest.mark.parametrize("kind", BYTES, ids=str)
+def test_spaces_do_not_make_another_person_or_stratum_among_bytes_that_are_text(kind, tmp_path):
+    """Some programs write the texts of a Parquet file without saying that they are text."""
+    spaces = [each.ljust(2).encode() for each in SPACES]
+    columns = people().to_dict("list") | {name: pa.array(spaces).cast(kind) for name in ("who", "region")}
+    _, design = design_of(pa.table(columns), k=1, person="who", within=("region",))
+    assert design.person.codes.tolist() == [0, 0, 0, 1, 1, 1, 2, 3]
+    assert design.person.texts == design.strata.names == ["1", "2", "3", "4"]
+    assert design.strata.codes.tolist() == design.person.codes.tolist()
+    target = tmp_path / "visits.parquet"
+    pa.parquet.write_table(pa.table({"age": [1, 1, 2, 2], "who": pa.array(spaces[:4]).cast(kind)}), target)
+    assert shoal.verify(target, "age", person="who").k == 1
+
+
+def test_bytes_that_are_no_text_are_persons_too():
+    column = pa.array([b"\xff", b"\xff", b"\xfe", b"b", b"b", b" b", b"c", b"d"])
+    _, design = design_of(pa.table(people().to_dict("list") | {"who": column}), person="who")
+    assert design.person.codes.tolist() == [0, 0, 1, 2, 2, 3, 4, 5]
 
 
 def test_categories_of_numbers_are_persons_too():

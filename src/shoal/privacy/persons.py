@@ -31,7 +31,7 @@ class Read(NamedTuple):
 
 def read_ids(name: str, column: pa.ChunkedArray) -> Read:
     """Tell the values of a column apart: " 17" and "17" are one, because to take them for two counts too many."""
-    values = plain(column)
+    values = as_text(plain(column))
     missing = np.asarray(pc.is_null(values, nan_is_null=pa.types.is_floating(values.type)).to_numpy(), bool)
     if pa.types.is_floating(values.type):  # 0.0 and -0.0 are one
         values = pc.add(values.cast(pa.float64()), 0.0)
@@ -40,6 +40,17 @@ def read_ids(name: str, column: pa.ChunkedArray) -> Read:
         named = pc.is_in(pc.utf8_lower(values), value_set=pa.array(MISSING, values.type))
         missing |= np.asarray(named.fill_null(False).to_numpy(), bool)
     return Read(values, distinct(name, values).codes, missing)
+
+
+def as_text(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Bytes that are text as text, because some Parquet files do not say so; other columns as they are."""
+    kind = values.type
+    if not (pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)):
+        return values
+    try:
+        return values.cast(pa.large_binary()).cast(pa.large_string())
+    except pa.ArrowInvalid:  # not UTF-8
+        return values
 
 
 def persons_of(name: str, column: pa.ChunkedArray) -> Int:
