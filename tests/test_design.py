@@ -1,4 +1,5 @@
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -350,6 +351,14 @@ def test_strata_of_numbers_are_merged_by_numbers():
 def test_a_person_is_the_same_whatever_type_the_identifier_has(values, said):
     table = Table.of(pa.table({"age": [1, 2, 3], "who": values}), Roles.of("age"))
     assert read_design(table, k=1, person="who")[1].person.texts == said
+
+
+def test_a_number_among_objects_is_one_person_in_any_type():
+    """Such as in a sheet in which some identifiers are numbers and some are texts."""
+    who = [17, 17.0, "17", Decimal("17.00"), 2.5, Decimal("2.50"), np.float32(4), 10**400]
+    _, design = design_of(people(who=pd.Series(who, dtype=object)), person="who")
+    assert design.person.codes.tolist() == [0, 0, 0, 0, 1, 1, 2, 3]
+    assert design.person.texts == ["17", "2.5", "4", str(10**400)]
 
 
 def test_zero_and_minus_zero_are_one_person():

@@ -9,9 +9,12 @@ column, the rows and what to do. What they mean for groups is the concern of `gr
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from decimal import Decimal
+from math import inf
+from numbers import Real
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -329,7 +332,7 @@ def shown_columns(columns: Sequence[str]) -> str:
 
 def ids_of(table: Table, name: str, who: str) -> Ids:
     """The person or household of each row; every row must have one."""
-    column = table.shown([name])[name]
+    column = id_column(table, name)
     refuse_nested(name, column.type, "says whose row it is", who)
     read = read_ids(name, column)
     if read.missing.any():
@@ -344,10 +347,26 @@ def id_texts(values: pa.ChunkedArray, shown: list[str]) -> list[str]:
     """Identifiers as text, the same whatever type a number has: 17, 17.0 and 17.00 are one person."""
     if not (pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)):
         return shown
-    return [
-        str(int(value)) if isfinite(value) and value == int(value) else plain_number(text)
-        for value, text in zip(values.to_pylist(), shown, strict=True)
-    ]
+    return [number_text(value, text) for value, text in zip(values.to_pylist(), shown, strict=True)]
+
+
+def id_column(table: Table, name: str) -> pa.ChunkedArray:
+    """A column of identifiers to tell apart; among Python's objects, too, a number is one person in any type."""
+    column = table.shown([name])[name]
+    if table.frame[name].dtype != nw.Object or not is_text(column.type):
+        return column
+    values = zip(table.frame[name].to_list(), column.to_pylist(), strict=True)
+    return pa.chunked_array([[number_text(value, text) if is_number(value) else text for value, text in values]])
+
+
+def is_number(value: Any) -> bool:
+    """Whether an object is a number; True and False are none."""
+    return isinstance(value, Real | Decimal) and not isinstance(value, bool) and value == value
+
+
+def number_text(value: Any, text: str) -> str:
+    """A number as text without a point where it is whole."""
+    return str(int(value)) if abs(value) < inf and value == int(value) else plain_number(text)
 
 
 def plain_number(text: str) -> str:
