@@ -121,6 +121,33 @@ def test_records_that_were_left_out_count_where_no_match_is_needed():
     assert found.left_out == ()
 
 
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize(
+    ("said", "whom"),
+    [
+        ({"person": "who"}, "persons"),
+        ({"household": "who"}, "households"),
+        ({"household": "who", "household_k": "persons"}, "persons"),
+        ({"identifiers": "who"}, None),
+    ],
+)
+def test_a_release_that_counts_persons_is_not_assessed_by_records_without_a_word(tmp_path, said, whom):
+    frame = pd.DataFrame({"who": np.arange(24) // 2, "age": np.arange(24) ** 2, "ill": list("abc") * 8})
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    release = shoal.anonymize(tmp_path / "visits.csv", 3, "age", "ill", method="mdav", **said)
+    release.write(tmp_path / "safe.csv")
+    for found in (
+        shoal.assess(tmp_path / "visits.csv", tmp_path / "safe.csv"),
+        shoal.assess(tmp_path / "visits.csv", release),
+    ):
+        said_first = [note.partition(", and")[0] for note in found.notes]
+        assert said_first == ([] if whom is None else [f"the release counts k in {whom}"])
+        assert found.as_dict()["notes"] == found.notes
+        for edition in ("owner", "public"):
+            page = found.report(tmp_path / "page.html", edition, overwrite=True).read_text("utf-8")
+            assert (f"The release counts k in {whom}" in page) == (whom is not None)
+
+
 def test_a_table_with_gaps_dropped_is_matched_in_memory():
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"age": rng.integers(20, 60, 50).astype(float), "income": rng.normal(size=50)})

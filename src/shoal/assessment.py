@@ -46,6 +46,10 @@ UNMATCHED = (
     "{names}; name a column of both tables that tells records apart (--key), or say that their rows have the same "
     "order (--by-position)"
 )
+BY_RECORD = (
+    "the release counts k in {whom}, and an assessment takes each record for a person of its own; its k and its "
+    "figures of risk speak of records, so {whom} may be at a higher risk; the report of the release counts {whom}"
+)
 PARTLY = (
     "{matched} of {before} original and {after} released records are matched; what needs to know whose record is "
     "whose speaks of these"
@@ -65,6 +69,7 @@ class Assessment(Figured):
     why_unmatched : why they were not
     left_out : measures that need matched rows, where there are none
     seconds : how long it took, without reading
+    whom : what k counts in the release, as its manifest says
     """
 
     pair: Pair
@@ -73,6 +78,7 @@ class Assessment(Figured):
     why_unmatched: str
     left_out: tuple[str, ...]
     seconds: float
+    whom: str = "records"
 
     def __repr__(self) -> str:
         return f"Assessment({self.pair.n_after} records, k={self.pair.k}, {len(self.figures)} figures)"
@@ -92,12 +98,19 @@ class Assessment(Figured):
     @property
     def notes(self) -> list[str]:
         """What has to be said beside the figures."""
+        found = self.cautions
         if self.left_out:
             names = some((name.replace("_", " ") for name in self.left_out), 20)
-            return [UNMATCHED.format(why=self.why_unmatched, names=names)]
+            return [*found, UNMATCHED.format(why=self.why_unmatched, names=names)]
         if self.pair.linked is not None:
-            return [PARTLY.format(matched=self.matched, before=self.pair.n_before, after=self.pair.n_after)]
-        return []
+            counts = {"before": self.pair.n_before, "after": self.pair.n_after}
+            return [*found, PARTLY.format(matched=self.matched, **counts)]
+        return found
+
+    @property
+    def cautions(self) -> list[str]:
+        """Those of them that every reader of the figures needs, also of a public page."""
+        return [] if self.whom == "records" else [BY_RECORD.format(whom=self.whom)]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, as JSON takes it."""
@@ -127,7 +140,8 @@ class Assessment(Figured):
             raise ShoalError(f"edition must be 'owner' or 'public', not {edition!r}")
         target = Path(path)
         with atomically(target, overwrite) as temporary:
-            temporary.write_text(render(self.pair, self.figures, self.left_out, edition), encoding="utf-8")
+            page = render(self.pair, self.figures, self.left_out, edition, self.cautions)
+            temporary.write_text(page, encoding="utf-8")
         return target
 
 
@@ -201,7 +215,14 @@ def assess(
         held_too = held_together(after, rows, second, second.matched_with(before, key, by_position))
     pair = pair_of(before, after, rows, weights_of(after.table, weight), further, seed)
     del before, after, further  # tables of a million records need not be held while these are measured
-    return assessed(pair, rows, held_too, progress)
+    return replace(assessed(pair, rows, held_too, progress), whom=counted_in(manifest))
+
+
+def counted_in(manifest: Mapping[str, Any]) -> str:
+    """What k counts in a release, as far as its manifest is there."""
+    if manifest.get("household") is not None:
+        return str(manifest.get("household_k", "households"))
+    return "records" if manifest.get("person") is None else "persons"
 
 
 def assessed(

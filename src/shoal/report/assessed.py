@@ -7,14 +7,19 @@ from shoal.measures.pair import Pair, PairColumn
 from shoal.report import Edition
 from shoal.report.page import page_of
 from shoal.report.subject import ShownColumn, Subject
+from shoal.report.summary import sentence
 
 
-def render(pair: Pair, figures: Sequence[Figure], left_out: Sequence[str], edition: Edition) -> str:
+def render(
+    pair: Pair, figures: Sequence[Figure], left_out: Sequence[str], edition: Edition, notes: Sequence[str] = ()
+) -> str:
     """The page of two tables and of what was found about them."""
-    return page_of(subject_of(pair, figures, left_out), edition)
+    return page_of(subject_of(pair, figures, left_out, notes), edition)
 
 
-def subject_of(pair: Pair, figures: Sequence[Figure], left_out: Sequence[str]) -> Subject:
+def subject_of(
+    pair: Pair, figures: Sequence[Figure], left_out: Sequence[str], notes: Sequence[str] = ()
+) -> Subject:
     """What the page is about."""
     return Subject(
         quasi_identifiers=tuple(column.name for column in pair.quasi_identifiers),
@@ -29,6 +34,7 @@ def subject_of(pair: Pair, figures: Sequence[Figure], left_out: Sequence[str]) -
         losses=losses_of(figures),
         figures=tuple(figures),
         left_out=tuple(left_out),
+        notes=tuple(map(sentence, notes)),
     )
 
 

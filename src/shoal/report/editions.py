@@ -56,6 +56,7 @@ def public(subject: Subject) -> Subject:
         sampled=subject.sampled,
         drawn=subject.drawn,
         left_out=(),
+        notes=subject.notes,
         made=None if subject.made is None else public_facts(subject.made),
     )
 

@@ -59,7 +59,7 @@ def sections_of(subject: Subject) -> list[Section]:
 
 def first(subject: Subject) -> Section:
     """The summary."""
-    notes = [*(subject.made.notes if subject.made else ()), *unmatched(subject)]
+    notes = [*(subject.made.notes if subject.made else ()), *subject.notes, *unmatched(subject)]
     return Section("summary", "Summary", points=tuple(summary(subject)), notes=tuple(notes))
 
 

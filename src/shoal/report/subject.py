@@ -97,6 +97,7 @@ class Subject:
     weights : the sampling weight of each record of the columns
     sampled, drawn : what was computed on a sample, and what was drawn from one, in sentences
     left_out : measures that need matched rows, where there are none
+    notes : what every reader has to know beside the figures, in sentences
     made : what is known of a release of Shoal
     """
 
@@ -115,6 +116,7 @@ class Subject:
     sampled: str = ""
     drawn: str = ""
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     made: Made | None = None
 
     def figure(self, name: str) -> Figure | None:
