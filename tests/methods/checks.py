@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
+import naive
 from shoal.errors import ShoalWarning
 from shoal.partition import Partition
 from shoal.privacy.coding import Coding
@@ -57,6 +58,25 @@ def weights_change_the_groups_and_the_weighted_loss_falls(model):
     assert not np.array_equal(found.labels_, plain.labels)
     assert found.sizes_.min() >= model.k
     assert found.sse_ < plain.sse
+
+
+def weighted_optima_found(method, tables=20):
+    """In how many small tables no partition of all that there are has a smaller weighted error; never one too small."""
+    found = 0
+    for seed in range(tables):
+        rng = np.random.default_rng(seed)
+        n, k = 8, 2 + seed % 2
+        X, weights = rng.normal(size=(n, 2)), rng.choice([0.5, 1, 4, 50], n)
+        errors = [
+            naive.sse(X.tolist(), groups, weights.tolist()) for groups in naive.partitions_of(list(range(n)), k)
+        ]
+        model = method(k).fit(X, sample_weight=weights)
+        groups = [np.flatnonzero(model.labels_ == g).tolist() for g in range(model.n_groups_)]
+        error = naive.sse(X.tolist(), groups, weights.tolist())
+        assert abs(model.sse_ - error) <= 1e-9 * error
+        assert error >= min(errors) - 1e-9
+        found += error <= min(errors) + 1e-9
+    return found
 
 
 def large_samples(n, rng):

@@ -11,6 +11,7 @@ from checks import (
     progress_rises_under_models,
     reports_progress_without_changing_the_groups,
     ruled_table,
+    weighted_optima_found,
     weights_change_the_groups_and_the_weighted_loss_falls,
 )
 from hypothesis import given, settings
@@ -87,6 +88,11 @@ def test_the_choice_for_weighted_records_takes_weights(n, m, k, kind, reason):
     assert method.k == k
     assert method.takes_weights
     assert reason in said
+
+
+def test_with_weights_most_small_tables_get_the_best_of_all_partitions():
+    """MDAV alone finds it in fewer than half of them."""
+    assert weighted_optima_found(lambda k: Auto(k=k, n_jobs=1)) >= 15
 
 
 def test_weights_change_what_is_chosen_and_the_groups():

@@ -9,6 +9,7 @@ from checks import (
     reports_progress_without_changing_the_groups,
     ruled_table,
     unless_equal,
+    weighted_optima_found,
     weights_change_the_groups_and_the_weighted_loss_falls,
 )
 from hypothesis import given, settings
@@ -73,6 +74,11 @@ def test_without_a_sweep_it_is_the_weighted_method_on_each_block(sample, blocks)
         own = unless_equal(weights[block])
         expected += [sorted(block[i] for i in group) for group in naive.mdav(X[block].tolist(), k, weights=own)]
     assert sorted(np.flatnonzero(labels == g).tolist() for g in range(labels.max() + 1)) == sorted(expected)
+
+
+def test_with_weights_and_sweeps_most_small_tables_get_the_best_of_all_partitions():
+    assert weighted_optima_found(lambda k: Blocked(MDAV(k=k), blocks=1, sweeps=12)) >= 15
+    assert weighted_optima_found(lambda k: Blocked(MDAV(k=k), blocks=1, sweeps=0)) < 10
 
 
 @pytest.mark.parametrize("sweeps", [0, 3])

@@ -15,6 +15,7 @@ from checks import (
     progress_rises_under_models,
     reports_progress_without_changing_the_groups,
     ruled_table,
+    weighted_optima_found,
     weights_change_the_groups_and_the_weighted_loss_falls,
 )
 from hypothesis import given, settings
@@ -76,6 +77,10 @@ def test_with_weights_it_is_never_worse_than_its_start_and_always_valid(sample, 
     assert np.array_equal(model.labels_, again.labels_)
     losses = [sse for _, sse, _ in model.history_]
     assert losses == sorted(losses, reverse=True)
+
+
+def test_with_weights_small_tables_get_the_best_of_all_partitions():
+    assert weighted_optima_found(lambda k: Refined(k=k, rounds=2, n_jobs=1)) == 20
 
 
 def test_weights_change_the_groups():
