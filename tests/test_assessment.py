@@ -324,7 +324,9 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     data, release = small()
     found = shoal.assess(data, release)
     page = types.ModuleType("shoal.report.assessed")
-    page.render = lambda pair, figures, left_out, edition: f"{edition}: {len(figures)} figures of {pair.n_after}"
+    page.render = lambda pair, figures, left_out, edition, notes: (
+        f"{edition}: {len(figures)} figures of {pair.n_after}"
+    )
     monkeypatch.setitem(sys.modules, "shoal.report.assessed", page)
     path = found.report(tmp_path / "page.html", "public")
     assert path.read_text() == f"public: {len(found.figures)} figures of 60"

@@ -66,7 +66,7 @@ def test_two_releases_are_held_together(folder, run):
 
 def test_both_reports_are_written_and_nothing_is_replaced(folder, run, monkeypatch):
     page = types.ModuleType("shoal.report.assessed")
-    page.render = lambda pair, figures, left_out, edition: edition
+    page.render = lambda pair, figures, left_out, edition, notes: edition
     monkeypatch.setitem(sys.modules, "shoal.report.assessed", page)
     line = "assess people.csv safe.csv --report mine.html --public-report theirs.html"
     status, out, _ = run(line)
