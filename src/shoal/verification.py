@@ -190,7 +190,7 @@ def verify(
     manifest = {} if str(path) == "-" else manifest_about(Path(path))
     said = Said(**(dialect or written_dialect(manifest)))
     combinations = Combinations().check("also", also)
-    gaps = written_gap_values(manifest, names)
+    gaps = written_gap_values(manifest, (*names, *(model.on for model in models)))
     return verify_as(
         None, path, names, said, limit, gaps, whose, person or household, combinations, strata, models=models
     )
@@ -244,7 +244,7 @@ def verify_as(
             return count(reader.batches(names), names, reader.file.size // 16)
 
         found = counted_in_parts(quasi_identifiers)
-        checks = models_in_parts(reader, quasi_identifiers, models, found.n_records) if models else ()
+        checks = models_in_parts(reader, quasi_identifiers, models, found.n_records, gaps or {}) if models else ()
         return Verification(
             reader.file.name,
             list(reader.columns),
@@ -272,23 +272,31 @@ def verify_as(
         *counted_persons(groups, whose, codes, link),
         combinations_of(whole, persons, also, strata),
         Groups(groups, persons),
-        tuple(models_of(whole, reader.dialect.signs, models, groups, persons)) if models else (),
+        tuple(models_of(whole, reader.dialect.signs, models, groups, persons, gaps or {})) if models else (),
     )
 
 
 def models_of(
-    table: pa.Table, signs: tuple[str, str], models: "Sequence[Model]", groups: Int, persons: Int | None
+    table: pa.Table,
+    signs: tuple[str, str],
+    models: "Sequence[Model]",
+    groups: Int,
+    persons: Int | None,
+    gaps: GapTexts,
 ) -> "list[Check]":
     """What privacy models find in the groups of a table."""
     from shoal.privacy.checking import checked_models
     from shoal.privacy.coding import coding_for, column_of
 
-    codings = [coding_for(model, column_of(model.on, table[model.on], signs)) for model in models]
+    names = [model.on for model in models]
+    columns = [column_of(name, table[name], signs) for name in names]
+    texts = map(gaps.get, names)
+    codings = [coding_for(*each) for each in zip(models, columns, texts, strict=True)]
     return checked_models(models, codings, groups, persons)
 
 
 def models_in_parts(
-    reader: Reader, quasi_identifiers: Sequence[str], models: "Sequence[Model]", records: int
+    reader: Reader, quasi_identifiers: Sequence[str], models: "Sequence[Model]", records: int, gaps: GapTexts
 ) -> "tuple[Check, ...]":
     """The same of a file that is read in parts."""
     from shoal.privacy.parts import columns_of, judged
@@ -297,7 +305,7 @@ def models_in_parts(
     with TemporaryDirectory() as folder:
         found = judged(
             reader.batches(names), quasi_identifiers, models, records, Path(folder) / "values",
-            reader.dialect.signs,
+            reader.dialect.signs, gaps=gaps,
         )  # fmt: skip
     return tuple(found.checks)
 

@@ -89,13 +89,18 @@ def checked_models(
         rules, labels = Rules.of(models, codings, units.reshape(-1), people, order), pairs[0]
     values, excess = rules.judge(labels)
     records = np.bincount(groups)
-    for place, model in enumerate(rules.models):
-        if model.at_least and model.sensitive_values:  # a group without any of these is no harm, whatever it has
-            values[place][(excess[place] == 0) & (values[place] < model.asked)] = np.inf
+    without_harm(rules.models, values, excess)
     return [
         Check(model, values[place], np.flatnonzero(excess[place] > 0), records, codings[place].gaps)
         for place, model in enumerate(rules.models)
     ]
+
+
+def without_harm(models: Sequence[Model], values: Float, excess: Float) -> None:
+    """A group without any sensitive value is no harm, whatever it has: its figure is infinite."""
+    for place, model in enumerate(models):
+        if model.at_least and model.sensitive_values:
+            values[place][(excess[place] == 0) & (values[place] < model.asked)] = np.inf
 
 
 def check(
