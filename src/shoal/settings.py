@@ -32,6 +32,7 @@ from shoal.option_rules import (
     Texts,
     combinations_read,
     digits_read,
+    gap_values_read,
     lengths_read,
     listed,
     names_read,
@@ -300,9 +301,7 @@ class Settings:
         "What means a missing value, beside empty cells; A ends at the first =. [NA, NaN, null, ?, . and such]",
         "--gap-values",
         metavar="[A=]V,W", label="missing values are written", show=shown_by_column,
-        read=lambda given: {
-            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9", at_first=True).items()
-        },
+        read=gap_values_read,
     )  # fmt: skip
     orders: Mapping[str, tuple[str, ...]] = option_field(
         {}, ByColumn(Order(), "pain=['none', 'mild', 'severe']"),
