@@ -221,7 +221,7 @@ def every(examples, drawn_from, folder, least=0.5):
 
 
 def test_models_hold_for_whomever_k_counts(tmp_path):
-    every(400, promised(), tmp_path)
+    every(200, promised(), tmp_path)
 
 
 def test_models_hold_with_a_larger_k_on_some_columns(tmp_path):
