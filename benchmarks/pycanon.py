@@ -16,7 +16,7 @@ the equal distance). A difference above 1e-9 is an error. The tables have a plai
 values, which both programs read in the same way.
 
 The second part shows small tables for which pycanon departs from the definitions. The figures by hand stand beside
-both. Shoal's must be the same as those by hand.
+both. Shoal's must be the same as those by hand. They are written to docs/tables/models_pycanon.md.
 
 Reference: J. Sáinz-Pardo Díaz, Á. López García, A Python library to check the level of anonymity of a dataset,
 Scientific Data 9 (2022) 785.
@@ -38,6 +38,7 @@ from shoal.privacy.k_anonymity import groups_in
 from shoal.privacy.models import AlphaK, BetaLikeness, DeltaDisclosure, LDiversity, TCloseness
 from shoal.privacy.rules import Rules
 
+ROOT = Path(__file__).parents[1]
 TABLES, NEAR, SEED = 200, 1e-9, 1
 COMPARED = ("k", "l", "alpha", "t", "beta")
 
@@ -213,12 +214,14 @@ EXAMPLES = (
 def departures(theirs):
     """The small tables; whether Shoal has the figures by hand."""
     right = True
-    print("\n| table | by hand | Shoal | pycanon |\n|---|--:|--:|--:|")
+    lines = ["| table | by hand | Shoal | pycanon |", "| --- | --: | --: | --: |"]
     for (said, table, by_hand), other in zip(EXAMPLES, theirs, strict=True):
         (measure,) = table.measures
         own = of_shoal(table)[measure]
         right &= own == by_hand or abs(own - by_hand) <= NEAR
-        print(f"| {said} | {by_hand:.4g} | {own:.4g} | {other[measure]:.4g} |")
+        lines.append(f"| {said} | {by_hand:.4g} | {own:.4g} | {other[measure]:.4g} |")
+    (ROOT / "docs" / "tables" / "models_pycanon.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    print("", *lines, sep="\n")
     return right
 
 

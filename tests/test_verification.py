@@ -220,3 +220,29 @@ def test_models_are_checked_also_where_a_file_is_too_large_to_be_counted_at_once
     for limit in (2**40, 1):
         found = verify_as(None, path, ["age"], Said(), limit, models=[LDiversity(2, on="ill")])
         assert [check.broken.tolist() for check in found.models] == [[1]]
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_what_means_a_gap_in_any_file_can_be_said(tmp_path, monkeypatch, in_parts):
+    path = tmp_path / "their.csv"
+    path.write_text("age,ill\n1,flu\n1,unknown\n2,flu\n2,gout\n", encoding="utf-8")
+    monkeypatch.setattr("shoal.verification.is_too_large", lambda *_: in_parts)
+
+    def found(**said):
+        (check,) = shoal.verify(path, ["age"], models=[LDiversity(2, on="ill")], **said).models
+        return check.holds, check.gaps
+
+    assert found() == (True, 0)
+    assert found(gap_values=["unknown"]) == found(gap_values={"ill": ["unknown"]}) == (False, 1)
+    assert found(gap_values={"age": ["unknown"]}) == (True, 0)
+    with pytest.raises(ShoalError, match="gap_values for 'size', which is neither a quasi-identifier nor of a"):
+        found(gap_values={"size": ["unknown"]})
+
+
+def test_what_means_a_gap_in_any_file_can_be_said_on_the_command_line(tmp_path, run):
+    path = tmp_path / "their.csv"
+    path.write_text("age,ill\n1,flu\n1,unknown\n2,flu\n2,gout\n", encoding="utf-8")
+    asked = f"verify {path} -q age --l-diversity ill=2"
+    assert run(asked)[0] == 0
+    status, out, _ = run(f"{asked} --gap-values ill=unknown")
+    assert (status, "Values missing: 1" in out) == (1, True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
-from shoal.option_rules import combinations_read, names_read, pairs
+from shoal.option_rules import combinations_read, gap_values_read, names_read, pairs
 from shoal.options import DIALECT, MODELS, SETTINGS, split, takes
 from shoal.parameters import Maybe, Number, Whole
 from shoal.progress import progress_bar
@@ -75,6 +75,10 @@ AcceptLinkage = Annotated[
 Also = Annotated[
     list[str],
     typer.Option(metavar="k=N:A,B", help="Count some of the columns alone, for a larger k; repeat for more."),
+]
+GapValues = Annotated[
+    list[str],
+    typer.Option(metavar="[A=]V,W", help="What means a missing value, beside empty cells; repeat for more."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print warnings and errors only.")]
@@ -373,6 +377,7 @@ def verify(
     within: Within = [],  # noqa: B006
     accept_linkage: AcceptLinkage = False,
     also: Also = [],  # noqa: B006
+    gap_values: GapValues = [],  # noqa: B006
     models: Any = None,  # one option for each privacy model
     dialect: Any = None,  # one option for each thing that can be said of a CSV file
 ) -> None:
@@ -395,6 +400,7 @@ def verify(
         within=names_read(within),
         also=larger,
         models=models,
+        gap_values=gap_values_read(gap_values) if gap_values else None,
         **dialect,
     )
     below = found.below(asked) if asked else 0

@@ -355,6 +355,11 @@ def one_or_several(given: Sequence[str], what: str, example: str, at_first: bool
     return found
 
 
+def gap_values_read(given: Sequence[str]) -> dict[str, list[str]]:
+    """What means a missing value, from options such as -9,unknown and age=-9."""
+    return {name: listed(text) for name, text in one_or_several(given, "lists", "age=-9", at_first=True).items()}
+
+
 def listed(text: str) -> list[str]:
     """Values with commas between them; one that holds a comma stands in double quotes."""
     return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [])]

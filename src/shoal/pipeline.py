@@ -1,6 +1,6 @@
 """The way data takes, top to bottom: table, space, partition, release."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import sqrt
 from typing import Any, Unpack
@@ -128,6 +128,9 @@ def released(data: Any, settings: Settings, progress: Progress | bool | None = N
     counted_along = [name for name in settings.within if name in table.kept]
     larger = [each | {"strata": counted_along, "information_loss_before": before} for each in also]
     known = known_of(settings, made, partition, design, left, gaps, larger, rules)
+    if rules is not None:
+        quasi, released_weight = settings.roles.quasi_identifiers, settings.released_weight
+        refuse_joined(rules, lambda: with_weights(made.codes(quasi), placed, released_weight), design)
     kept = [] if rules is None else checks_of(rules, settings, partition, design)
     figures = (*figures_of(known), *linked, *kept)
     rounded = digits_said(space.attributes, used)
@@ -170,7 +173,8 @@ def rules_of(table: Table, settings: Settings, design: Design) -> Rules | None:
     """The privacy models that every group must satisfy, with the confidential values of the records."""
     if not settings.models:
         return None
-    codings = [coding_for(model, table.column(model.on)) for model in settings.models]
+    gaps = settings.promised_gaps()
+    codings = [coding_for(model, table.column(model.on), gaps[model.on]) for model in settings.models]
     return Rules.of(settings.models, codings, design.units, design.counted, leaving_order(settings, len(table)))
 
 
@@ -179,6 +183,21 @@ def leaving_order(settings: Settings, rows: int) -> Int | None:
     if settings.key is None or not any(map(by_ranks, settings.models)):
         return None
     return order_of(settings.key, np.arange(rows))
+
+
+def refuse_joined(rules: Rules, groups: Callable[[], Int], design: Design) -> None:
+    """Groups with the same released values are one; it may break a model under which absent values are ignored."""
+    places = [place for place, model in enumerate(rules.models) if getattr(model, "absent", None) == "ignore"]
+    if not places:
+        return
+    models, codings = [rules.models[place] for place in places], [rules.codings[place] for place in places]
+    for check in checked_models(models, codings, groups(), design.counted):
+        if not check.holds:
+            raise ShoalError(
+                f"{check.model} does not hold where groups have the same values and so are one: "
+                f"{len(check.broken)} groups break it; nothing was released; try another method or a larger k, or "
+                "let absent values count"
+            )
 
 
 def checks_of(rules: Rules, settings: Settings, partition: Partition, design: Design) -> list[Figure]:

@@ -33,7 +33,9 @@ from shoal.measures.promises import promises
 from shoal.measures.survey import linkage
 from shoal.partition import Partition
 from shoal.privacy.checking import Check
+from shoal.privacy.coding import coding_for, settled
 from shoal.privacy.k_anonymity import distinct, grouped, groups_in
+from shoal.privacy.models import Model
 from shoal.privacy.persons import sizes_of
 from shoal.pseudonyms import check_key_place
 from shoal.released_columns import Placed, distinct_texts
@@ -339,9 +341,18 @@ class Release(Figured):
         return distinct_texts(placed.values, dialect.decimal)[placed.labels]
 
     def _gap_texts(self) -> dict[str, tuple[str, ...] | None]:
-        """What stands for a gap in each quasi-identifier, where that was said."""
+        """What stands for a gap in each quasi-identifier and each column of a model, where that was said."""
         wishes = self.settings.wishes().items()
-        return {name: wish.gap_values for columns, wish in wishes for name in columns}
+        said = {name: wish.gap_values for columns, wish in wishes for name in columns}
+        return said | self.settings.promised_gaps()
+
+    def _settled_models(self) -> list[Model]:
+        """The privacy models as the columns have them: a file does not say in which order words are."""
+        gaps, table = self.settings.promised_gaps(), self.original
+        return [
+            settled(model, coding_for(model, table.column(model.on), gaps[model.on]))
+            for model in self.settings.models
+        ]
 
     def _verified(self, written: Path, target: Path, dialect: Dialect | None) -> Verification:
         """Read the bytes back and count; what is not as promised never gets its name."""
@@ -360,7 +371,7 @@ class Release(Figured):
                 also=self.settings.also,
                 strata=strata,
                 expected=self._written_groups(dialect) if by_order else None,
-                models=self.settings.models,
+                models=self._settled_models(),
             )
         except ShoalError as error:
             raise ShoalError(f"not released, because {error}".replace(written.name, target.name)) from None

@@ -32,6 +32,7 @@ from shoal.option_rules import (
     Texts,
     combinations_read,
     digits_read,
+    gap_values_read,
     lengths_read,
     listed,
     names_read,
@@ -212,7 +213,8 @@ class Settings:
     gaps : {"error", "drop", "pattern", "blank", "value", "impute"}, or a mapping from column names
         What is done about missing values.
     gap_values : list of texts, or a mapping from column names
-        What means a missing value, beside empty cells, in the place of NA, NaN, null, ?, a dot and the like.
+        What means a missing value, beside empty cells, in the place of NA, NaN, null, ?, a dot and the like; also
+        in a confidential column that a privacy model is about.
     orders : mapping from column name to its values, the lowest first
         The orders of ordinal columns.
     taxonomies : mapping from column name to a file or a tree
@@ -299,9 +301,7 @@ class Settings:
         "What means a missing value, beside empty cells; A ends at the first =. [NA, NaN, null, ?, . and such]",
         "--gap-values",
         metavar="[A=]V,W", label="missing values are written", show=shown_by_column,
-        read=lambda given: {
-            name: listed(value) for name, value in one_or_several(given, "lists", "age=-9", at_first=True).items()
-        },
+        read=gap_values_read,
     )  # fmt: skip
     orders: Mapping[str, tuple[str, ...]] = option_field(
         {}, ByColumn(Order(), "pain=['none', 'mild', 'severe']"),
@@ -483,8 +483,9 @@ class Settings:
         said = ("aggregate", "kinds", "gaps", "gap_values", "orders", "taxonomies", "prefixes")
         for option in said:
             value = getattr(self, option)
+            promised = [model.on for model in self.models] if option == "gap_values" else []
             for name in value if isinstance(value, Mapping) else ():
-                if name != EVERY and name not in names:
+                if name != EVERY and name not in (*names, *promised):
                     hint = nearest_name(name, names)
                     raise ShoalError(f"{option} for {name!r}, which is no quasi-identifier{hint}")
         for pair in self.places:
@@ -646,6 +647,11 @@ class Settings:
         """What an option says of the columns of an attribute by their names."""
         value = getattr(self, option)
         return [value[name] for name in columns if name in value] if isinstance(value, Mapping) else []
+
+    def promised_gaps(self) -> "dict[str, tuple[str, ...] | None]":
+        """What stands for a gap in each column that a privacy model is about; None where nothing was said."""
+        said = self.gap_values
+        return {model.on: said.get(model.on, said.get(EVERY)) for model in self.models}
 
     def wishes(self) -> "dict[tuple[str, ...], Wish]":
         """What was asked for each attribute, by the columns that it stands for, in their order."""

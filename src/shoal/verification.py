@@ -1,7 +1,7 @@
 """Verifying a file, whoever wrote it: how many records share their quasi-identifiers, from its bytes."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from shoal.cards import Card
 from shoal.cards import counted as grouped_digits
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, nearest_name
 from shoal.files import Format, Reader, Said
 from shoal.files.file import File
 from shoal.files.memory import DEFAULT, bytes_of, free_memory, size_in_memory
 from shoal.files.sidecar import manifest_about, written_dialect, written_gap_values
 from shoal.files.source import reader_of
-from shoal.option_rules import Combinations
-from shoal.parameters import Names, names_of
+from shoal.option_rules import ByColumn, Combinations, Texts
+from shoal.parameters import EVERY, Names, names_of
 from shoal.privacy import Anonymity, check_names, count
 from shoal.privacy.k_anonymity import groups_in
 from shoal.privacy.persons import linked, persons_below, persons_in, persons_of, sizes_of
@@ -161,6 +161,7 @@ def verify(
     within: Names = None,
     also: Sequence[tuple[int, Sequence[str]]] = (),
     models: "Sequence[Model]" = (),
+    gap_values: Mapping[str, Sequence[str]] | Sequence[str] | None = None,
     **dialect: Any,
 ) -> Verification:
     """Count the groups of a file on its quasi-identifiers; CSV values are compared as text.
@@ -174,7 +175,8 @@ def verify(
 
     A file that would take more than `memory`, such as "1GB" (4 GB by default), or more than is free, is counted
     some records at a time; the count is the same. Persons are counted in memory only. A release of Shoal is read
-    as the manifest beside it says, which also says what stands for a gap.
+    as the manifest beside it says, which also says what stands for a gap. `gap_values` says it for another file: a
+    list of texts, or a mapping from column names.
     `dialect` is as for `shoal.files.read`.
     """
     if str(path) == "-" and memory is not None:
@@ -190,10 +192,22 @@ def verify(
     manifest = {} if str(path) == "-" else manifest_about(Path(path))
     said = Said(**(dialect or written_dialect(manifest)))
     combinations = Combinations().check("also", also)
-    gaps = written_gap_values(manifest, names)
+    read = (*names, *(model.on for model in models))
+    gaps = written_gap_values(manifest, read) if gap_values is None else gaps_said(gap_values, read)
     return verify_as(
         None, path, names, said, limit, gaps, whose, person or household, combinations, strata, models=models
     )
+
+
+def gaps_said(given: Mapping[str, Sequence[str]] | Sequence[str], names: Sequence[str]) -> GapTexts:
+    """What stands for a gap in each of some columns, as it was said for them or for all."""
+    said: Any = ByColumn(Texts(), "age=['-9']", for_all=True).check("gap_values", given)
+    if unknown := [name for name in said if name != EVERY and name not in names]:
+        raise ShoalError(
+            f"gap_values for {unknown[0]!r}, which is neither a quasi-identifier nor of a privacy model"
+            f"{nearest_name(unknown[0], names)}"
+        )
+    return {name: said.get(name, said.get(EVERY)) for name in names}
 
 
 def whose_rows(person: str | None, household: str | None) -> list[Whose]:
@@ -244,7 +258,7 @@ def verify_as(
             return count(reader.batches(names), names, reader.file.size // 16)
 
         found = counted_in_parts(quasi_identifiers)
-        checks = models_in_parts(reader, quasi_identifiers, models, found.n_records) if models else ()
+        checks = models_in_parts(reader, quasi_identifiers, models, found.n_records, gaps or {}) if models else ()
         return Verification(
             reader.file.name,
             list(reader.columns),
@@ -272,23 +286,31 @@ def verify_as(
         *counted_persons(groups, whose, codes, link),
         combinations_of(whole, persons, also, strata),
         Groups(groups, persons),
-        tuple(models_of(whole, reader.dialect.signs, models, groups, persons)) if models else (),
+        tuple(models_of(whole, reader.dialect.signs, models, groups, persons, gaps or {})) if models else (),
     )
 
 
 def models_of(
-    table: pa.Table, signs: tuple[str, str], models: "Sequence[Model]", groups: Int, persons: Int | None
+    table: pa.Table,
+    signs: tuple[str, str],
+    models: "Sequence[Model]",
+    groups: Int,
+    persons: Int | None,
+    gaps: GapTexts,
 ) -> "list[Check]":
     """What privacy models find in the groups of a table."""
     from shoal.privacy.checking import checked_models
     from shoal.privacy.coding import coding_for, column_of
 
-    codings = [coding_for(model, column_of(model.on, table[model.on], signs)) for model in models]
+    names = [model.on for model in models]
+    columns = [column_of(name, table[name], signs) for name in names]
+    texts = map(gaps.get, names)
+    codings = [coding_for(*each) for each in zip(models, columns, texts, strict=True)]
     return checked_models(models, codings, groups, persons)
 
 
 def models_in_parts(
-    reader: Reader, quasi_identifiers: Sequence[str], models: "Sequence[Model]", records: int
+    reader: Reader, quasi_identifiers: Sequence[str], models: "Sequence[Model]", records: int, gaps: GapTexts
 ) -> "tuple[Check, ...]":
     """The same of a file that is read in parts."""
     from shoal.privacy.parts import columns_of, judged
@@ -297,7 +319,7 @@ def models_in_parts(
     with TemporaryDirectory() as folder:
         found = judged(
             reader.batches(names), quasi_identifiers, models, records, Path(folder) / "values",
-            reader.dialect.signs,
+            reader.dialect.signs, gaps=gaps,
         )  # fmt: skip
     return tuple(found.checks)
 

@@ -133,3 +133,13 @@ def test_the_worst_of_groups_with_sensitive_values_is_not_one_without_harm():
     [found] = check(table, "age", LDiversity(2, on="ill", sensitive_values="hiv"))
     assert found.holds
     assert found.value == 2
+
+
+def test_texts_that_are_said_to_mean_a_gap_are_no_values():
+    table = {"age": [1, 1, 2, 2], "ill": ["flu", "unknown", "flu", "gout"]}
+    model = LDiversity(2, on="ill")
+    assert check(pa.table(table), "age", model)[0].holds
+    (found,) = check(pa.table(table), "age", model, gap_values=["unknown"])
+    assert (found.broken.tolist(), found.gaps) == ([0], 1)
+    with pytest.raises(ShoalError, match="gap_values is a list of texts, not the text 'unknown'"):
+        check(pa.table(table), "age", model, gap_values="unknown")

@@ -311,3 +311,22 @@ def test_a_taxonomy_without_a_value_is_an_error():
 
 def test_a_coding_without_records_has_no_gaps():
     assert Coding("x", np.zeros(0, np.int64), (), None, False).gaps == 0
+
+
+@pytest.mark.parametrize("named", [["-9", "unknown"], ("unknown", "-9")])
+def test_texts_that_are_said_to_mean_a_gap_are_no_values(named):
+    coding = coded(text_column(["flu", "unknown", "-9", "NA", None]), gap_values=named)
+    assert coding.values == ("NA", "flu")
+    assert coding.codes.tolist() == [1, -1, -1, 0, -1]
+    assert coded(held_column([3, -9, 4]), gap_values=named).codes.tolist() == [0, -1, 1]
+
+
+def test_the_order_of_words_is_kept_with_the_distance_and_that_of_numbers_is_not_needed():
+    levels = pd.Categorical(["mid", "low", "top"], ["low", "mid", "top"], ordered=True)
+    words = held_column(pd.Series(levels))
+    for distance in (None, "ordered", "ranks"):
+        model = TCloseness(0.1, distance, on="x")
+        coding = coded(words)
+        assert settled(model, coding).order == ("low", "mid", "top")
+        assert settled(model, coded(held_column([3, 4]))).order == ()
+    assert settled(TCloseness(0.1, "equal", on="x"), coding).order == ()

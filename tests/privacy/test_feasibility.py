@@ -57,7 +57,39 @@ def test_no_smaller_group_is_within_t_by_ranks(n, t):
 )
 def test_models_allow_so_many_groups(model, values, most):
     rules = rules_for(model, list(values))
-    assert most_groups(rules.models[0], rules.values[0]) == most
+    assert most_groups(rules.models[0], rules.values[0], 2) == most
+
+
+def partitions_of(records, k):
+    """All groupings of some records into groups of k or more, as lists of groups."""
+    if not records:
+        yield []
+        return
+    first, *others = records
+    for size in range(k - 1, len(others) + 1):
+        for chosen in combinations(others, size):
+            left = [record for record in others if record not in chosen]
+            for rest in partitions_of(left, k):
+                yield [[first, *chosen], *rest]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_grouping_of_a_table_with_gaps_has_more_groups_than_the_model_allows(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 9))
+    values = [None if rng.random() < 0.5 else float(rng.integers(0, 3)) for _ in range(n - 1)] + [1.0]
+    models = [
+        TCloseness(float(rng.uniform(0.05, 0.4)), "ranks", on="x"), AlphaK(float(rng.uniform(0.3, 1)), on="x"),
+        LDiversity(2, on="x"), DeltaDisclosure(2, on="x"),
+    ]  # fmt: skip
+    for model in models:
+        rules = rules_for(model, values)
+        allowed = most_groups(rules.models[0], rules.values[0], 2)
+        for groups in partitions_of(list(range(n)), 2):
+            labels = np.empty(n, int)
+            for number, own in enumerate(groups):
+                labels[own] = number
+            assert len(rules.broken(labels)) or len(groups) <= allowed, (model, values)
 
 
 def test_only_what_allows_fewer_groups_than_k_is_said():

@@ -105,7 +105,11 @@ def holds(path, model, figure):
     """Whether all groups keep a model, and the worst of them is as it was said."""
     found = judged(path, model)
     worst = min if model.at_least else max
-    assert figure.value == pytest.approx(float(worst(value for value, _, _ in found)), abs=1e-9)
+    harmless = [
+        model.at_least and model.sensitive_values and kept and value < model.asked for value, kept, _ in found
+    ]
+    values = [value for (value, _, _), left_out in zip(found, harmless, strict=True) if not left_out]
+    assert figure.value == pytest.approx(float(worst(values)), abs=1e-9)
     return all(kept or near for _, kept, near in found)
 
 
@@ -254,9 +258,10 @@ ASKED = {"k": 3, "blocks": 4, "models": [MODELS["distinct"], MODELS["ranks"], MO
 @given(st.floats(0, 0.999), st.floats(0, 0.999))
 def test_stopped_anywhere_it_resumes_to_the_same_bytes_and_figures(tmp_path, first, second):
     path, output, whole = tmp_path / "in.csv", tmp_path / "out.csv", tmp_path / "whole.csv"
+    asked = ASKED | {"method": "mdav"}  # a search takes long, and is made anew or not at all
     if not whole.exists():
         write(patients(100), path)
-        anonymize_file(path, whole, **ASKED, **ROLES)
+        anonymize_file(path, whole, **asked, **ROLES)
     for part in (first, second):
 
         def stop(done, total, part=part):
@@ -264,9 +269,9 @@ def test_stopped_anywhere_it_resumes_to_the_same_bytes_and_figures(tmp_path, fir
                 raise StoppedError
 
         with pytest.raises(StoppedError):
-            anonymize_file(path, output, progress=stop, **ASKED, **ROLES)
+            anonymize_file(path, output, progress=stop, **asked, **ROLES)
         assert not output.exists()
-    found = anonymize_file(path, output, **ASKED, **ROLES)
+    found = anonymize_file(path, output, **asked, **ROLES)
     assert output.read_bytes() == whole.read_bytes()
     expected = json.loads((tmp_path / "whole.csv.manifest.json").read_text())
     assert found.manifest["figures"] == expected["figures"]

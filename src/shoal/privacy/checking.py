@@ -89,17 +89,27 @@ def checked_models(
         rules, labels = Rules.of(models, codings, units.reshape(-1), people, order), pairs[0]
     values, excess = rules.judge(labels)
     records = np.bincount(groups)
-    for place, model in enumerate(rules.models):
-        if model.at_least and model.sensitive_values:  # a group without any of these is no harm, whatever it has
-            values[place][(excess[place] == 0) & (values[place] < model.asked)] = np.inf
+    without_harm(rules.models, values, excess)
     return [
         Check(model, values[place], np.flatnonzero(excess[place] > 0), records, codings[place].gaps)
         for place, model in enumerate(rules.models)
     ]
 
 
+def without_harm(models: Sequence[Model], values: Float, excess: Float) -> None:
+    """A group without any sensitive value is no harm, whatever it has: its figure is infinite."""
+    for place, model in enumerate(models):
+        if model.at_least and model.sensitive_values:
+            values[place][(excess[place] == 0) & (values[place] < model.asked)] = np.inf
+
+
 def check(
-    data: Any, quasi_identifiers: Names, models: "Model | Sequence[Model]", *, person: str | None = None
+    data: Any,
+    quasi_identifiers: Names,
+    models: "Model | Sequence[Model]",
+    *,
+    person: str | None = None,
+    gap_values: Sequence[str] | None = None,
 ) -> list[Check]:
     """What privacy models find in the groups of a table that share their quasi-identifiers, whoever made it.
 
@@ -110,12 +120,16 @@ def check(
         The records that share these are a group.
     models : a model or several, such as ``LDiversity(3, on="diagnosis")``
     person : the name of the column that tells whose row it is; models then count persons
+    gap_values : texts that mean a missing value, in the place of NA, NaN, null, ?, a dot and the like
     """
+    if isinstance(gap_values, str):
+        raise ShoalError(f"gap_values is a list of texts, not the text {gap_values!r}")
+    marks = None if gap_values is None else [str(each) for each in gap_values]
     asked = [models] if isinstance(models, Model) else list(models)
     table = arrow_of(data)
     groups = groups_in(table, names_of(quasi_identifiers))
     people = None if person is None else groups_in(table, [person])
-    codings = [coding_for(model, plain_column(table, model.on)) for model in asked]
+    codings = [coding_for(model, plain_column(table, model.on), marks) for model in asked]
     return checked_models(asked, codings, groups, people)
 
 

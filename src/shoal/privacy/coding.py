@@ -30,6 +30,9 @@ Int = NDArray[np.int64]
 
 _DATES = ("date", "timestamp", "duration")
 
+GapValues = Sequence[str] | None
+"""Texts that mean a gap, in the place of those that usually do; None where nothing was said."""
+
 
 @dataclass(frozen=True, eq=False)
 class Coding:
@@ -66,7 +69,7 @@ def column_of(name: str, values: pa.ChunkedArray, signs: tuple[str, str] = (".",
     return Column(name, series, values if is_text(values.type) else None, signs)
 
 
-def coded(column: Column, order: Sequence[str] = ()) -> Coding:
+def coded(column: Column, order: Sequence[str] = (), gap_values: GapValues = None) -> Coding:
     """A column as numbers: in the order of its numbers or dates, in one that is given or known, or in any."""
     try:
         column.values()
@@ -74,7 +77,7 @@ def coded(column: Column, order: Sequence[str] = ()) -> Coding:
         raise ShoalError(
             f"column {column.name!r} holds values of several types, so they cannot be compared; make them one type"
         ) from None
-    missing = gaps_in(column, Wish())
+    missing = gaps_in(column, Wish(gap_values=None if gap_values is None else tuple(gap_values)))
     if missing.all():
         raise ShoalError(f"column {column.name!r} has no value in any record, so nothing can be promised about it")
     whole = np.full(len(column), -1, np.int64)
@@ -152,10 +155,10 @@ def by_order(name: str, texts: list[str], order: Sequence[str]) -> tuple[Int, tu
     return codes.reshape(-1).astype(np.int64), tuple(order[number] for number in there), places, False
 
 
-def coding_for(model: Model, column: Column) -> Coding:
-    """A column as a model needs it; an error where it cannot have it."""
+def coding_for(model: Model, column: Column, gap_values: GapValues = None) -> Coding:
+    """A column as a model needs it; an error where it cannot have it. `gap_values` are texts that mean a gap."""
     order = model.order if isinstance(model, TCloseness) else ()
-    coding = coded(column, order)
+    coding = coded(column, order, gap_values)
     if isinstance(model, TCloseness):
         check_distance(model, coding)
     known = harmful_values(coding, model.sensitive_values)
@@ -200,10 +203,12 @@ def harmful_values(coding: Coding, wanted: Sequence[str]) -> list[int | None]:
 
 
 def settled(model: Model, coding: Coding) -> Model:
-    """The model with the distance that it is measured by."""
-    if isinstance(model, TCloseness) and model.distance is None:
-        return replace(model, distance="equal" if coding.places is None else "ordered")
-    return model
+    """The model with the distance that it is measured by, and the order of words, which a file does not keep."""
+    if not isinstance(model, TCloseness):
+        return model
+    distance = model.distance or ("equal" if coding.places is None else "ordered")
+    words = coding.places is not None and not coding.measured and distance in ON_LINES
+    return replace(model, distance=distance, order=model.order or (coding.values if words else ()))
 
 
 def tree_of(taxonomy: Taxonomy, coding: Coding) -> tuple[Int, Int, Float]:

@@ -19,18 +19,22 @@ from shoal.privacy.rules import Rules, Values
 Int = NDArray[np.int64]
 
 
-def most_groups(model: Model, values: Values) -> int | None:
-    """How many groups a model allows at the most, from the values of records that are persons; None if any."""
+def most_groups(model: Model, values: Values, k: int) -> int | None:
+    """How many groups of k a model allows at the most, from the values of records that are persons; None if any.
+
+    A group of gaps alone tells no value, so distances and shares allow it.
+    """
     counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.part))
-    n = len(values.codes)
+    filled = int(counts.sum())
+    silent = (len(values.codes) - filled) // k
     if model.numbers().kind == "distinct" and not model.sensitive_values:
         return by_diversity(counts, int(model.asked))
     if isinstance(model, DeltaDisclosure) and model.absent == "infinite":
         return int(counts[values.harmful].min())
     if isinstance(model, TCloseness) and model.distance == "ranks":
-        return n // least_by_ranks(int(counts.sum()), model.t)
+        return filled // least_by_ranks(filled, model.t) + silent
     if isinstance(model, AlphaK) and not model.sensitive_values and model.alpha > 0:
-        return n // ceil(1 / model.alpha - 1e-9)
+        return filled // ceil(1 / model.alpha - 1e-9) + silent
     return None
 
 
@@ -60,11 +64,11 @@ def least_by_ranks(n: int, t: float) -> int:
 
 def outlook(rules: Rules, k: int) -> Iterator[str]:
     """A sentence for each model that allows fewer groups than k does."""
-    n = rules.n_units
-    if len(np.unique(rules.people)) < len(rules.people):
+    n = len(rules.people)
+    if len(np.unique(rules.people)) < n:
         return  # persons with several rows have several values, and these bounds are for one each
     for model, values in zip(rules.models, rules.values, strict=True):
-        most = most_groups(model, values)
+        most = most_groups(model, values, k)
         if most and most < n // k:
             yield (
                 f"{model} allows at most {most} groups of {n}, so a group has {n / most:.1f} on average at least, "

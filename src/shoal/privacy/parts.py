@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from shoal.attributes import Wish, gaps_in
 from shoal.errors import ShoalError
 from shoal.files.arrays import taken
-from shoal.privacy.checking import Check
-from shoal.privacy.coding import Coding, coding_for, column_of, numbers_of, settled
+from shoal.privacy.checking import Check, without_harm
+from shoal.privacy.coding import Coding, GapValues, coding_for, column_of, numbers_of, settled
 from shoal.privacy.counting import Buckets, Hashes, hashes_by_record
 from shoal.privacy.information import Information, Telling
 from shoal.privacy.k_anonymity import Anonymity, distinct, no_records
 from shoal.privacy.models import Model
 from shoal.privacy.rules import Rules, Values, by_ranks, ranks_of, values_counted
+from shoal.privacy.wildcards import GapTexts
 from shoal.row_order import order_of
 
 Int = NDArray[np.int64]
@@ -35,6 +36,8 @@ Places = NDArray[np.int32]
 MOST = 1_000_000
 """Different values that a column without numbers may have; each of them is held in memory."""
 
+NO_TEXTS: GapTexts = {}
+
 FEW = 100_000
 """Different values of which it is found what groups tell by chance: each is counted in every shuffled column."""
 
@@ -42,8 +45,9 @@ FEW = 100_000
 class Gathered:
     """The different values of a column that comes in parts, in the order in which they come."""
 
-    def __init__(self, name: str, signs: tuple[str, str]) -> None:
+    def __init__(self, name: str, signs: tuple[str, str], gap_values: GapValues = None) -> None:
         self.name, self._signs = name, signs
+        self._wish = Wish(gap_values=None if gap_values is None else tuple(gap_values))
         self._keys: pa.Array | None = None
         self._values: list[pa.ChunkedArray] = []
         self._counts = np.zeros(0, np.int64)
@@ -80,7 +84,7 @@ class Gathered:
             return
         for piece in self._values[self._looked_at :]:
             column = column_of(self.name, piece, self._signs)
-            there = column.where(~gaps_in(column, Wish()))
+            there = column.where(~gaps_in(column, self._wish))
             if len(there) and numbers_of(there.values(), self._signs) is None:
                 raise ShoalError(
                     f"column {self.name!r} has more than {MOST} different values that are no numbers, too many "
@@ -101,12 +105,16 @@ class Gathered:
 
 
 def spread(
-    tables: Iterable[pa.Table], models: Sequence[Model], folder: Path, signs: tuple[str, str] = (".", "")
+    tables: Iterable[pa.Table],
+    models: Sequence[Model],
+    folder: Path,
+    signs: tuple[str, str] = (".", ""),
+    gaps: GapTexts = NO_TEXTS,
 ) -> None:
     """Write the values of all columns that models name to a fresh folder, from tables in their order."""
     rmtree(folder, ignore_errors=True)  # of a run that was killed
     folder.mkdir(mode=0o700)
-    gathered = [Gathered(name, signs) for name in columns_of(models)]
+    gathered = [Gathered(name, signs, gaps.get(name)) for name in columns_of(models)]
     with ExitStack() as stack:
         files = [stack.enter_context(places_in(folder, number).open("wb")) for number in range(len(gathered))]
         for table in tables:
@@ -151,13 +159,15 @@ class Promises:
     records: int
 
     @classmethod
-    def of(cls, models: Sequence[Model], folder: Path, signs: tuple[str, str]) -> "Promises":
+    def of(
+        cls, models: Sequence[Model], folder: Path, signs: tuple[str, str], gaps: GapTexts = NO_TEXTS
+    ) -> "Promises":
         """From what `spread` has written; an error where a column is not what a model needs."""
         names, codings, counts, records = columns_of(models), [], [], 0
         for model in models:
             with pa.OSFile(str(values_in(folder, names.index(model.on)))) as raw, pa.ipc.open_stream(raw) as file:
                 table = file.read_all()
-            coding = coding_for(model, column_of(model.on, table["value"], signs))
+            coding = coding_for(model, column_of(model.on, table["value"], signs), gaps.get(model.on))
             own = table["records"].to_numpy()
             there = coding.codes >= 0
             summed = np.zeros(len(coding.values), np.int64)
@@ -242,6 +252,7 @@ def judged(
     folder: Path,
     signs: tuple[str, str],
     told: bool = False,
+    gaps: GapTexts = NO_TEXTS,
 ) -> Judged:
     """What models find in the groups of about so many records that come in parts, and their sizes.
 
@@ -249,8 +260,8 @@ def judged(
     """
     names = list(dict.fromkeys(quasi_identifiers))
     with Buckets(folder.parent, records, f"{folder.name}-hashes", width=3) as buckets:
-        spread(hashed(tables, names, buckets), models, folder, signs)
-        promises = Promises.of(models, folder, signs)
+        spread(hashed(tables, names, buckets), models, folder, signs, gaps)
+        promises = Promises.of(models, folder, signs, gaps)
         promises.rank(None)
         telling = {name: Telling(counts) for name, counts in promises.told_about().items()} if told else {}
         sizes, figures, excess = [], [], []
@@ -266,6 +277,7 @@ def judged(
     rmtree(folder)
     anonymity = Anonymity(np.concatenate(sizes))
     values, over = np.hstack(figures), np.hstack(excess)
+    without_harm(promises.models, values, over)
     checks = [
         Check(model, values[place], np.flatnonzero(over[place] > 0), anonymity.sizes, promises.gaps(place))
         for place, model in enumerate(promises.models)

@@ -415,8 +415,9 @@ class Stream:
             return None
         step = passes.begin("untouched")  # the columns that are released as they are, and these are some of them
         batches = source.batches(columns_of(models), lambda done, total: step(done, 2 * total))
-        spread(batches, models, work.path("values"), source.dialect.signs)
-        self.promises = Promises.of(models, work.path("values"), source.dialect.signs)
+        signs, gaps = source.dialect.signs, self.settings.promised_gaps()
+        spread(batches, models, work.path("values"), signs, gaps)
+        self.promises = Promises.of(models, work.path("values"), signs, gaps)
         if self.asked is None:
             room_beside(self.promises.n_values, self.limit)
         self.promises.rank(self.settings.key)
@@ -427,7 +428,8 @@ class Stream:
         """The same, as this run or an earlier one has read it."""
         models = self.settings.models
         if models and self.promises is None:
-            self.promises = Promises.of(models, work.path("values"), source.dialect.signs)
+            signs, gaps = source.dialect.signs, self.settings.promised_gaps()
+            self.promises = Promises.of(models, work.path("values"), signs, gaps)
         return self.promises
 
     def _left(self, work: Work, source: Reader, records: int, passes: Passes) -> Untouched:
@@ -568,7 +570,9 @@ class Stream:
         writer.write(path, kind, style, passes)
         flush_to_disk(path)
         give_back()
-        written, found = self._verified(work, path, dialect, writer.kept, passes.begin("verify"))
+        written, found = self._verified(
+            work, path, dialect, writer.kept, self._promised(work, source), passes.begin("verify")
+        )
         counted, told = found.anonymity, done[0].told if len(done) == 1 else found.information
         loss = loss_of(columns, lost)
         figures = self._figures(state, done, loss, counted.k, found.checks, told)
@@ -653,20 +657,30 @@ class Stream:
         return FileRelease(*made)
 
     def _verified(
-        self, work: Work, path: Path, dialect: Dialect | None, kept: list[str], progress: Progress
+        self,
+        work: Work,
+        path: Path,
+        dialect: Dialect | None,
+        kept: list[str],
+        promises: Promises | None,
+        progress: Progress,
     ) -> tuple[Reader, Judged]:
         """Read the bytes back and count; what is not as promised never gets its name."""
         said = Said() if dialect is None else Said(**dialect.said())
         try:
             written = look(path, said, lambda done, total: progress(done, 4 * total))
-            records, models = work.state["records"], self.settings.models
+            records, models = work.state["records"], () if promises is None else promises.models
             names = self.roles.quasi_identifiers
             batches = written.batches(
                 [*names, *columns_of(models)], lambda done, total: progress(total + 3 * done, 4 * total)
             )
             if models:
-                several, folder = work.state["blocks"] > 1, work.path("written")
-                found = judged(batches, names, models, records, folder, written.dialect.signs, told=several)
+                several, folder, gaps = (
+                    work.state["blocks"] > 1,
+                    work.path("written"),
+                    self.settings.promised_gaps(),
+                )
+                found = judged(batches, names, models, records, folder, written.dialect.signs, several, gaps)
             else:
                 found = Judged(count(batches, names, records, work.folder))
         except ShoalError as error:
