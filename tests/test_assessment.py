@@ -265,6 +265,30 @@ def test_what_is_wrong_names_the_table_and_the_column(change, given, message):
         shoal.assess(frame, change(frame), **({"quasi_identifiers": "age", "confidential": "pay"} | given))
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.inf, "the original: column 'age' holds infinity \\(record 2\\); take those records out"),
+        (-1e300, "the original: column 'age' holds numbers beyond 1e\\+70 \\(record 2\\); divide the column"),
+    ],
+)
+def test_numbers_that_have_no_squares_are_refused(value, message):
+    table = pd.DataFrame({"age": [1.0, 2, 3, 4], "pay": [1.0, 2, 2, 1]})
+    odd = table.assign(age=[1.0, value, 3, 4])
+    with pytest.raises(ShoalError, match=message):
+        shoal.assess(odd, table, "age", "pay", by_position=True)
+    with pytest.raises(ShoalError, match=message.replace("original", "control table")):
+        shoal.assess(table, table, "age", "pay", by_position=True, control=odd)
+
+
+def test_numbers_just_small_enough_are_measured():
+    age = np.array([1.0, 2, 3, 4] * 5) * 2e69
+    table = pd.DataFrame({"age": age, "pay": [1.0, 2, 2, 1] * 5})
+    found = shoal.assess(table, table.assign(age=np.repeat(age.mean(), 20)), "age", "pay", by_position=True)
+    assert found.utility["squared_error"].value == pytest.approx(100)
+    assert "NaN" not in found.to_json()
+
+
 def test_every_figure_of_utility_stands_on_its_page():
     page = (Path(__file__).parents[1] / "docs" / "how-to" / "assess.md").read_text()
     data = drawn(1, 300).append_column("region", drawn(2, 300)["town"])

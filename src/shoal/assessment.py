@@ -26,7 +26,16 @@ from shoal.matching import Matched, by_key, by_manifest, by_position, by_release
 from shoal.measures import Figure, Figured, by_name
 from shoal.measures import risk as _risk  # noqa: F401 - its measures register themselves
 from shoal.measures import utility as _utility  # noqa: F401
-from shoal.measures.pair import Pair, PairColumn, Role, figures_of_pair, numbers_in, pair_column
+from shoal.measures.pair import (
+    LARGEST,
+    Pair,
+    PairColumn,
+    Role,
+    figures_of_pair,
+    measurable,
+    numbers_in,
+    pair_column,
+)
 from shoal.measures.risk.two_releases import intersection
 from shoal.parameters import Names, Progress, Whole, names_of
 from shoal.privacy.k_anonymity import groups_in
@@ -311,6 +320,9 @@ def pair_of(
                 *(table.column(name) for table in has.values()),
                 gap_values=None if gaps is None else tuple(gaps),
             )  # fmt: skip
+            called = "original", "release", *(f"{what} table" for what in has)
+            for table, values in zip(called, (column.before, column.after, *others), strict=True):
+                refuse_beyond(name, table, values)
             columns.append(column)
             for what, values in zip(has, others, strict=True):
                 coded[what][name] = values
@@ -329,6 +341,19 @@ def pair_of(
         return pair
     side_by_side = replace(pair.rows(rows.before, rows.after), matched=True)
     return side_by_side if rows.is_whole(len(before), len(after.table)) else replace(pair, linked=side_by_side)
+
+
+def refuse_beyond(name: str, called: str, values: Float) -> None:
+    """Refuse infinity, and numbers whose squares cannot be summed."""
+    rows = np.flatnonzero(~measurable(values))
+    if not len(rows):
+        return
+    listed = some((str(row + 1) for row in rows), 5)
+    if np.isinf(values[rows]).any():
+        what, then = "infinity", "take those records out of both tables or cap the values"
+    else:
+        what, then = f"numbers beyond {LARGEST:g}", "divide the column by a power of ten in both tables"
+    raise ShoalError(f"the {called}: column {name!r} holds {what} (record{'s'[: len(rows) > 1]} {listed}); {then}")
 
 
 def kept_in(roles: Roles) -> tuple[tuple[Role, tuple[str, ...]], ...]:

@@ -27,6 +27,9 @@ Int = NDArray[np.int64]
 Role = Literal["quasi-identifier", "confidential", "other"]
 
 
+LARGEST = 1e70  # of a number: products of two variances are numbers too
+
+
 @dataclass(frozen=True, eq=False)
 class PairColumn:
     """A column before and after.
@@ -50,6 +53,11 @@ class PairColumn:
     def is_number(self) -> bool:
         """Whether it holds numbers, and not categories."""
         return not self.levels
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether no number is infinite, or so large that squares cannot be summed."""
+        return bool(measurable(self.before).all() and measurable(self.after).all())
 
     def rows(self, before: Int, after: Int) -> "PairColumn":
         """The same of some rows of both tables."""
@@ -175,6 +183,11 @@ def pair_column(
     levels = {value: number for number, value in enumerate(names)}
     parts = [categories_in(each, levels, len(column)) for each, column in zip(codings, columns, strict=True)]
     return PairColumn(before.name, role, parts[0], parts[1], tuple(levels), ordered), parts[2:]
+
+
+def measurable(values: Float) -> NDArray[np.bool_]:
+    """Which values are gaps, or numbers whose squares can be summed."""
+    return np.isnan(values) | (np.abs(values) <= LARGEST)
 
 
 def numbers_in(column: Column, wish: Wish) -> Float | None:

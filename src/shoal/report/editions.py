@@ -76,7 +76,10 @@ def public_facts(made: Made) -> Made:
 
 
 def released_only(column: ShownColumn) -> ShownColumn:
-    """The column with its released values alone, and the names of those categories that were released."""
+    """The column with its released values alone, and the names of those categories that were released.
+
+    Numbers that count from the first value of the original count from the first released one instead.
+    """
     after, levels = column.after, column.levels
     if levels:
         known = ~np.isnan(after)
@@ -84,4 +87,7 @@ def released_only(column: ShownColumn) -> ShownColumn:
         after = np.full(len(after), np.nan)
         after[known] = codes.reshape(-1)
         levels = tuple(levels[int(code)] for code in there)
-    return ShownColumn(column.name, column.role, None, after, levels, column.unit)
+    unit = column.unit
+    if column.start:  # the first value of the original
+        after, unit = after - np.nanmin(after), f"{unit} after the first released value"
+    return ShownColumn(column.name, column.role, None, after, levels, unit)
