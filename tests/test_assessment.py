@@ -16,6 +16,7 @@ import shoal
 from shoal.assessment import roles_of
 from shoal.errors import ShoalError
 from shoal.measures.pair import PAIR_MEASURES
+from shoal.report.editions import PUBLIC_FIGURES
 
 Q, C = ["age", "weight", "town"], ["income", "ill"]
 NEEDS_ROWS = [name for name, measure in PAIR_MEASURES.items() if measure.matched]
@@ -294,6 +295,23 @@ def test_every_figure_of_utility_stands_on_its_page():
     data = drawn(1, 300).append_column("region", drawn(2, 300)["town"])
     found = shoal.assess(data, data, [*Q, "region"], C, by_position=True)
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(found.utility)
+
+
+def test_every_figure_of_risk_stands_on_its_page_with_what_it_needs_and_for_whom():
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "attacks.md").read_text()
+    lines = re.findall(r"^\| (`.*?`) \| (yes|no) \| (yes|no) \|", page, re.MULTILINE)
+    found = {name: line for names, *line in lines for name in re.findall(r"`(\w+)`", names)}
+    data, others = drawn(1, 300), drawn(2, 100)
+    everything = {"control": others, "population": others, "other": data}
+    by_rows = shoal.assess(data, data, Q, C, by_position=True, **everything)
+    without = shoal.assess(data, data, Q, C)
+    assert set(found) == set(by_rows.risk)
+    two = {"intersection_k", "intersection_unique", "intersection_expected"}
+    assert {name for name, line in found.items() if line[0] == "no"} == set(without.risk) | {
+        "singling_out_risk", "linkability_risk", "inference_risk"
+    }  # fmt: skip
+    assert all(found[name][0] == "yes" for name in two)
+    assert {name for name, line in found.items() if line[1] == "yes"} == PUBLIC_FIGURES & set(by_rows.risk)
 
 
 def test_progress_is_told_to_the_end():
