@@ -266,6 +266,14 @@ def test_what_is_wrong_names_the_table_and_the_column(change, given, message):
         shoal.assess(frame, change(frame), **({"quasi_identifiers": "age", "confidential": "pay"} | given))
 
 
+def test_a_release_that_is_not_there_is_said_before_anything_else(tmp_path):
+    pyarrow.csv.write_csv(drawn(3, 30), tmp_path / "people.csv")
+    with pytest.raises(ShoalError, match="the release: there is no file .*none.csv"):
+        shoal.assess(tmp_path / "people.csv", tmp_path / "none.csv")
+    with pytest.raises(ShoalError, match="the release: .* is a folder; name a file"):
+        shoal.assess(tmp_path / "people.csv", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

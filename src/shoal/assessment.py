@@ -20,6 +20,7 @@ from shoal.attributes import Wish
 from shoal.cards import Card
 from shoal.errors import ShoalError, no_columns, some
 from shoal.files import atomically, read
+from shoal.files.file import stamp
 from shoal.files.formats import by_suffix
 from shoal.files.sidecar import manifest_about, written_dialect, written_gap_values
 from shoal.matching import Matched, by_key, by_manifest, by_position, by_release
@@ -206,7 +207,7 @@ def assess(
     rows = after.matched_with(before, key, by_position)
     held_too: tuple[Figure, ...] = ()
     if other is not None:
-        second = Released.of(other, manifest_of(other), roles, "other release", dialect)
+        second = Released.of(other, manifest_of(other, "other release"), roles, "other release", dialect)
         held_too = held_together(after, rows, second, second.matched_with(before, key, by_position))
     pair = pair_of(before, after, rows, weights_of(after.table, weight), further, seed)
     del before, after, further  # tables of a million records need not be held while these are measured
@@ -253,13 +254,17 @@ class Released:
         return by_manifest(before, self.table, self.manifest)
 
 
-def manifest_of(released: Data) -> Mapping[str, Any]:
+def manifest_of(released: Data, called: str = "release") -> Mapping[str, Any]:
     """What is known of how a release was made: the manifest beside its file, if it is about its bytes."""
     if isinstance(released, Release | FileRelease):
         return released.manifest
-    if isinstance(released, str | os.PathLike) and str(released) != "-":
-        return manifest_about(Path(released))
-    return {}
+    if not isinstance(released, str | os.PathLike) or str(released) == "-":
+        return {}
+    try:
+        stamp(Path(released))  # a file that is not there is said before roles that are then not known
+    except ShoalError as error:
+        raise ShoalError(f"the {called}: {error}") from None
+    return manifest_about(Path(released))
 
 
 def roles_of(quasi_identifiers: Names, confidential: Names, manifest: Mapping[str, Any]) -> Roles:

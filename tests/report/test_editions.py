@@ -161,6 +161,17 @@ def test_what_is_measured_is_measured_once_for_both_editions(planted, monkeypatc
     assert calls == [release]
 
 
+def test_public_figures_have_too_few_digits_to_compute_a_record_from(planted):
+    whole = released.subject_of(planted[0])
+    shown = public(whole)
+    assert [percent for _, percent in shown.losses] == [round(percent, 3) for _, percent in whole.losses]
+    assert shown.losses != whole.losses
+    loss = shown.figure("information_loss").value
+    assert loss == round(whole.figure("information_loss").value, 3) != whole.figure("information_loss").value
+    numbers = [cell for figure in shown.figures if figure.table for row in figure.table.rows for cell in row]
+    assert [cell for cell in numbers if isinstance(cell, float) and cell != round(cell, 3)] == []
+
+
 def test_the_first_date_of_the_original_is_not_in_the_public_page(tmp_path):
     days = np.array([0, *range(40, 99)])
     table = pd.DataFrame({"when": pd.to_datetime("2021-03-04") + pd.to_timedelta(days, "D"), "ill": "no"})

@@ -5,16 +5,18 @@ may leave is named here; what is new is private until somebody puts it on a list
 """
 
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from shoal.errors import ShoalError
 from shoal.measures import Figure
+from shoal.measures.figures import FigureTable
 from shoal.report import Edition
 from shoal.report.subject import Made, ShownColumn, Subject
 
 EDITIONS = get_args(Edition)
+DECIMALS = 3  # of public figures
 
 PUBLIC_FIGURES = {
     "verified_k", "wildcard_k", "counted_k", "records", "groups",
@@ -51,7 +53,7 @@ def public(subject: Subject) -> Subject:
         sizes=subject.sizes,
         groups=subject.groups,
         columns=tuple(map(released_only, subject.columns)),
-        losses=subject.losses,
+        losses=tuple((name, rounded(percent)) for name, percent in subject.losses),
         figures=tuple(public_figure(figure) for figure in subject.figures if is_public(figure)),
         sampled=subject.sampled,
         drawn=subject.drawn,
@@ -67,7 +69,15 @@ def is_public(figure: Figure) -> bool:
 
 def public_figure(figure: Figure) -> Figure:
     """The figure without its details, and without its table where this is not on the list."""
-    return replace(figure, details={}, table=figure.table if figure.name in PUBLIC_TABLES else None)
+    table = figure.table if figure.name in PUBLIC_TABLES else None
+    if table is not None:
+        table = FigureTable(table.header, tuple(tuple(map(rounded, row)) for row in table.rows))
+    return replace(figure, value=rounded(figure.value), details={}, table=table)
+
+
+def rounded(value: Any) -> Any:
+    """A number with as many decimals as anybody needs, and too few to compute a record of the original from."""
+    return round(value, DECIMALS) if isinstance(value, float) else value
 
 
 def public_facts(made: Made) -> Made:
