@@ -266,6 +266,26 @@ def test_what_is_wrong_names_the_table_and_the_column(change, given, message):
         shoal.assess(frame, change(frame), **({"quasi_identifiers": "age", "confidential": "pay"} | given))
 
 
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize("written", ["date", "text", "moment"])
+def test_dates_are_compared_on_one_scale(tmp_path, written):
+    """The first released date is later than the first of the original, which must not shift all of them."""
+    rng = np.random.default_rng(0)
+    born = pd.to_datetime("1960-01-01") + pd.to_timedelta(rng.integers(0, 9000, 120), "D")
+    if written == "moment":
+        born += pd.to_timedelta(rng.integers(0, 86_400, 120), "s")
+    table = pd.DataFrame({"born": born.strftime("%Y-%m-%d") if written == "text" else born,
+                          "ill": rng.choice(["flu", "cold"], 120)})  # fmt: skip
+    release = shoal.anonymize(table, 4, "born", "ill", method="mdav")
+    found = shoal.assess(table, release)
+    assert found.utility["squared_error"].value == pytest.approx(release.information_loss, abs=1e-6)
+    after = pd.to_datetime(release.table["born"])
+    assert after.min() > born.min()
+    moved = abs((after.reset_index(drop=True) - born).mean() / born.std())
+    assert found.utility["mean_change"].value == pytest.approx(moved, abs=5e-4)
+    assert "days after 1970-01-01" in found.report(tmp_path / "page.html").read_text("utf-8")
+
+
 def test_a_release_that_is_not_there_is_said_before_anything_else(tmp_path):
     pyarrow.csv.write_csv(drawn(3, 30), tmp_path / "people.csv")
     with pytest.raises(ShoalError, match="the release: there is no file .*none.csv"):
