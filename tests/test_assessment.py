@@ -16,6 +16,7 @@ import shoal
 from shoal.assessment import roles_of
 from shoal.errors import ShoalError
 from shoal.measures.pair import PAIR_MEASURES
+from shoal.report.editions import PUBLIC_FIGURES
 
 Q, C = ["age", "weight", "town"], ["income", "ill"]
 NEEDS_ROWS = [name for name, measure in PAIR_MEASURES.items() if measure.matched]
@@ -292,11 +293,80 @@ def test_what_is_wrong_names_the_table_and_the_column(change, given, message):
         shoal.assess(frame, change(frame), **({"quasi_identifiers": "age", "confidential": "pay"} | given))
 
 
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize("written", ["date", "text", "moment"])
+def test_dates_are_compared_on_one_scale(tmp_path, written):
+    """The first released date is later than the first of the original, which must not shift all of them."""
+    rng = np.random.default_rng(0)
+    born = pd.to_datetime("1960-01-01") + pd.to_timedelta(rng.integers(0, 9000, 120), "D")
+    if written == "moment":
+        born += pd.to_timedelta(rng.integers(0, 86_400, 120), "s")
+    table = pd.DataFrame({"born": born.strftime("%Y-%m-%d") if written == "text" else born,
+                          "ill": rng.choice(["flu", "cold"], 120)})  # fmt: skip
+    release = shoal.anonymize(table, 4, "born", "ill", method="mdav")
+    found = shoal.assess(table, release)
+    assert found.utility["squared_error"].value == pytest.approx(release.information_loss, abs=1e-6)
+    after = pd.to_datetime(release.table["born"])
+    assert after.min() > born.min()
+    moved = abs((after.reset_index(drop=True) - born).mean() / born.std())
+    assert found.utility["mean_change"].value == pytest.approx(moved, abs=5e-4)
+    assert "days after 1970-01-01" in found.report(tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_release_that_is_not_there_is_said_before_anything_else(tmp_path):
+    pyarrow.csv.write_csv(drawn(3, 30), tmp_path / "people.csv")
+    with pytest.raises(ShoalError, match="the release: there is no file .*none.csv"):
+        shoal.assess(tmp_path / "people.csv", tmp_path / "none.csv")
+    with pytest.raises(ShoalError, match="the release: .* is a folder; name a file"):
+        shoal.assess(tmp_path / "people.csv", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.inf, "the original: column 'age' holds infinity \\(record 2\\); take those records out"),
+        (-1e300, "the original: column 'age' holds numbers beyond 1e\\+70 \\(record 2\\); divide the column"),
+    ],
+)
+def test_numbers_that_have_no_squares_are_refused(value, message):
+    table = pd.DataFrame({"age": [1.0, 2, 3, 4], "pay": [1.0, 2, 2, 1]})
+    odd = table.assign(age=[1.0, value, 3, 4])
+    with pytest.raises(ShoalError, match=message):
+        shoal.assess(odd, table, "age", "pay", by_position=True)
+    with pytest.raises(ShoalError, match=message.replace("original", "control table")):
+        shoal.assess(table, table, "age", "pay", by_position=True, control=odd)
+
+
+def test_numbers_just_small_enough_are_measured():
+    age = np.array([1.0, 2, 3, 4] * 5) * 2e69
+    table = pd.DataFrame({"age": age, "pay": [1.0, 2, 2, 1] * 5})
+    found = shoal.assess(table, table.assign(age=np.repeat(age.mean(), 20)), "age", "pay", by_position=True)
+    assert found.utility["squared_error"].value == pytest.approx(100)
+    assert "NaN" not in found.to_json()
+
+
 def test_every_figure_of_utility_stands_on_its_page():
     page = (Path(__file__).parents[1] / "docs" / "how-to" / "assess.md").read_text()
     data = drawn(1, 300).append_column("region", drawn(2, 300)["town"])
     found = shoal.assess(data, data, [*Q, "region"], C, by_position=True)
     assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(found.utility)
+
+
+def test_every_figure_of_risk_stands_on_its_page_with_what_it_needs_and_for_whom():
+    page = (Path(__file__).parents[1] / "docs" / "how-to" / "attacks.md").read_text()
+    lines = re.findall(r"^\| (`.*?`) \| (yes|no) \| (yes|no) \|", page, re.MULTILINE)
+    found = {name: line for names, *line in lines for name in re.findall(r"`(\w+)`", names)}
+    data, others = drawn(1, 300), drawn(2, 100)
+    everything = {"control": others, "population": others, "other": data}
+    by_rows = shoal.assess(data, data, Q, C, by_position=True, **everything)
+    without = shoal.assess(data, data, Q, C)
+    assert set(found) == set(by_rows.risk)
+    two = {"intersection_k", "intersection_unique", "intersection_expected"}
+    assert {name for name, line in found.items() if line[0] == "no"} == set(without.risk) | {
+        "singling_out_risk", "linkability_risk", "inference_risk"
+    }  # fmt: skip
+    assert all(found[name][0] == "yes" for name in two)
+    assert {name for name, line in found.items() if line[1] == "yes"} == PUBLIC_FIGURES & set(by_rows.risk)
 
 
 def test_progress_is_told_to_the_end():

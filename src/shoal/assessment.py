@@ -20,13 +20,23 @@ from shoal.attributes import Wish
 from shoal.cards import Card
 from shoal.errors import ShoalError, no_columns, some
 from shoal.files import atomically, read
+from shoal.files.file import stamp
 from shoal.files.formats import by_suffix
 from shoal.files.sidecar import manifest_about, written_dialect, written_gap_values
 from shoal.matching import Matched, by_key, by_manifest, by_position, by_release
 from shoal.measures import Figure, Figured, by_name
 from shoal.measures import risk as _risk  # noqa: F401 - its measures register themselves
 from shoal.measures import utility as _utility  # noqa: F401
-from shoal.measures.pair import Pair, PairColumn, Role, figures_of_pair, numbers_in, pair_column
+from shoal.measures.pair import (
+    LARGEST,
+    Pair,
+    PairColumn,
+    Role,
+    figures_of_pair,
+    measurable,
+    numbers_in,
+    pair_column,
+)
 from shoal.measures.risk.two_releases import intersection
 from shoal.parameters import Names, Progress, Whole, names_of
 from shoal.privacy.k_anonymity import groups_in
@@ -211,7 +221,7 @@ def assess(
     rows = after.matched_with(before, key, by_position)
     held_too: tuple[Figure, ...] = ()
     if other is not None:
-        second = Released.of(other, manifest_of(other), roles, "other release", dialect)
+        second = Released.of(other, manifest_of(other, "other release"), roles, "other release", dialect)
         held_too = held_together(after, rows, second, second.matched_with(before, key, by_position))
     pair = pair_of(before, after, rows, weights_of(after.table, weight), further, seed)
     del before, after, further  # tables of a million records need not be held while these are measured
@@ -265,13 +275,17 @@ class Released:
         return by_manifest(before, self.table, self.manifest)
 
 
-def manifest_of(released: Data) -> Mapping[str, Any]:
+def manifest_of(released: Data, called: str = "release") -> Mapping[str, Any]:
     """What is known of how a release was made: the manifest beside its file, if it is about its bytes."""
     if isinstance(released, Release | FileRelease):
         return released.manifest
-    if isinstance(released, str | os.PathLike) and str(released) != "-":
-        return manifest_about(Path(released))
-    return {}
+    if not isinstance(released, str | os.PathLike) or str(released) == "-":
+        return {}
+    try:
+        stamp(Path(released))  # a file that is not there is said before roles that are then not known
+    except ShoalError as error:
+        raise ShoalError(f"the {called}: {error}") from None
+    return manifest_about(Path(released))
 
 
 def roles_of(quasi_identifiers: Names, confidential: Names, manifest: Mapping[str, Any]) -> Roles:
@@ -332,6 +346,9 @@ def pair_of(
                 *(table.column(name) for table in has.values()),
                 gap_values=None if gaps is None else tuple(gaps),
             )  # fmt: skip
+            called = "original", "release", *(f"{what} table" for what in has)
+            for table, values in zip(called, (column.before, column.after, *others), strict=True):
+                refuse_beyond(name, table, values)
             columns.append(column)
             for what, values in zip(has, others, strict=True):
                 coded[what][name] = values
@@ -350,6 +367,19 @@ def pair_of(
         return pair
     side_by_side = replace(pair.rows(rows.before, rows.after), matched=True)
     return side_by_side if rows.is_whole(len(before), len(after.table)) else replace(pair, linked=side_by_side)
+
+
+def refuse_beyond(name: str, called: str, values: Float) -> None:
+    """Refuse infinity, and numbers whose squares cannot be summed."""
+    rows = np.flatnonzero(~measurable(values))
+    if not len(rows):
+        return
+    listed = some((str(row + 1) for row in rows), 5)
+    if np.isinf(values[rows]).any():
+        what, then = "infinity", "take those records out of both tables or cap the values"
+    else:
+        what, then = f"numbers beyond {LARGEST:g}", "divide the column by a power of ten in both tables"
+    raise ShoalError(f"the {called}: column {name!r} holds {what} (record{'s'[: len(rows) > 1]} {listed}); {then}")
 
 
 def kept_in(roles: Roles) -> tuple[tuple[Role, tuple[str, ...]], ...]:

@@ -233,7 +233,7 @@ def test_a_report_draws_years_or_the_time_since_the_first_moment():
     long = shown([0, 366 * 86_400, 1461 * 86_400], "timestamp", pa.timestamp("s"))
     assert (long.unit, long.before[0], long.before[2]) == ("year", 1970.0, 1974.0)
     short = shown([0, 5 * 86_400, 10 * 86_400], "timestamp", pa.timestamp("s"))
-    assert (short.unit, short.before.tolist()) == ("days after 1970-01-01 00:00:00", [0, 5, 10])
+    assert (short.unit, short.start, short.before.tolist()) == ("days", "1970-01-01 00:00:00", [0, 5, 10])
     assert short.after.tolist() == [5, 5, 5]
     lengths = shown([3600, 7200, 14_400], "duration", pa.duration("s"))
     assert (lengths.unit, lengths.before.tolist()) == ("hours", [1, 2, 4])

@@ -1,3 +1,5 @@
+from datetime import date, datetime, timedelta
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -28,6 +30,27 @@ def test_numbers_stay_numbers_also_as_text():
     assert np.array_equal(found.before, [1, 2, np.nan], equal_nan=True)
     assert np.array_equal(found.after, [1.5, np.nan, 3], equal_nan=True)
     assert third.tolist() == [7]
+
+
+@pytest.mark.parametrize("written", [str, date.fromisoformat, datetime.fromisoformat])
+def test_dates_of_all_tables_count_from_one_day(written):
+    days = ["1970-01-11", "1969-12-30", "1970-02-01"], ["1970-01-21", "1970-01-21", None], ["2020-01-01"]
+    found, (third,) = coded(*([day and written(day) for day in part] for part in days))
+    assert found.is_number
+    assert found.unit == "days after 1970-01-01"
+    assert np.array_equal(found.before, [10, -2, 31])
+    assert np.array_equal(found.after, [20, 20, np.nan], equal_nan=True)
+    assert third.tolist() == [18_262]
+
+
+def test_lengths_of_time_are_hours_in_all_tables():
+    found, _ = coded([timedelta(hours=5), timedelta(days=1)], [timedelta(hours=9), timedelta(minutes=30)])
+    assert (found.before.tolist(), found.after.tolist(), found.unit) == ([5, 24], [9, 0.5], "hours")
+
+
+def test_dates_and_years_are_not_compared_as_numbers():
+    found, _ = coded(["1970-01-11", "1969-12-30"], [1970, 1969])
+    assert found.levels == ("1969", "1969-12-30", "1970", "1970-01-11")
 
 
 @given(*[st.lists(st.sampled_from(["a", "b", "c", None, "*"]), min_size=1)] * 3)

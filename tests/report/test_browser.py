@@ -99,6 +99,15 @@ def test_a_page_is_quiet_accessible_and_fits(pages, opened, edition, width, sche
     assert asked == [pages[edition].as_uri()]
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_sentences_about_figures_have_the_room_that_the_page_has(pages, opened, width):
+    tab, *_ = opened(pages["owner"], width)
+    table = tab.locator("#risk .figures table").first.bounding_box()["width"]
+    sentence = tab.locator("#risk .figures tbody td:last-child").first.bounding_box()["width"]
+    assert table >= min(width - 60, 900)
+    assert sentence >= (0.98 if width < 640 else 0.5) * table
+
+
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_every_picture_has_a_text_and_its_table(pages, opened, edition):
     tab, *_ = opened(pages[edition])
@@ -203,7 +212,9 @@ def test_the_numbers_behind_the_pictures_are_those_of_the_tables(pages, opened, 
 
 
 def test_the_map_is_that_of_the_released_values(pages, opened, release):
-    after = release.table.assign(since=release.table["since"].astype("int64"))
+    days = release.table["since"].dt  # a date counts as its year and how much of it has passed
+    passed = (days.day_of_year - 1) / (365 + days.is_leap_year)
+    after = release.table.assign(since=days.year + passed)
     numbers = after[["age", "income", "height", "since"]]
     values = (numbers - numbers.mean()) / numbers.std(ddof=0)
     groups = values.groupby(after.groupby(["age", "income", "height", "town", "since"]).ngroup())

@@ -55,7 +55,7 @@ def figures(words, number):
 
 
 @settings(max_examples=6, deadline=None)
-@given(st.lists(SECRET, min_size=20, max_size=20, unique=True), NUMBERS, st.integers(0, 10**6))
+@given(st.lists(SECRET, min_size=21, max_size=21, unique=True), NUMBERS, st.integers(0, 10**6))
 def test_nothing_that_is_planted_is_in_the_public_page(words, number, seed):
     rng = np.random.default_rng(seed)
     groups = np.repeat([0, 1, 2], 4)
@@ -79,6 +79,7 @@ def test_nothing_that_is_planted_is_in_the_public_page(words, number, seed):
             ShownColumn("height", "quasi-identifier", before * 2, middles + rng.normal(size=3)[groups]),
             ShownColumn("member", "quasi-identifier", letters, np.array([1.0, 2.0, 1.0])[groups], levels),
             ShownColumn("illness", "confidential", np.arange(12.0), np.arange(12.0)),
+            ShownColumn("when", "quasi-identifier", before, middles, unit="days", start=words[20]),
         ),
         losses=(("age", 3.0), ("height", 4.0), ("member", 1.0)), figures=tuple(figures(words, number)),
         weights=np.full(12, float(number)), sampled="", left_out=(words[0],), made=made,
@@ -88,6 +89,7 @@ def test_nothing_that_is_planted_is_in_the_public_page(words, number, seed):
     assert not holds(page, number)
     assert not holds(page, 2 * number)
     assert len([word for word in words if word in readable(whole)]) >= 15, "the secrets were really planted"
+    assert f"days after {words[20]}" in readable(whole)
     assert holds(whole, number)
 
 
@@ -157,6 +159,32 @@ def test_what_is_measured_is_measured_once_for_both_editions(planted, monkeypatc
     monkeypatch.setattr(released, "subject_of", lambda made: calls.append(made) or original(made))
     assert len(released.render(release, ["owner", "public"])) == 2
     assert calls == [release]
+
+
+def test_public_figures_have_too_few_digits_to_compute_a_record_from(planted):
+    whole = released.subject_of(planted[0])
+    shown = public(whole)
+    assert [percent for _, percent in shown.losses] == [round(percent, 3) for _, percent in whole.losses]
+    assert shown.losses != whole.losses
+    loss = shown.figure("information_loss").value
+    assert loss == round(whole.figure("information_loss").value, 3) != whole.figure("information_loss").value
+    numbers = [cell for figure in shown.figures if figure.table for row in figure.table.rows for cell in row]
+    assert [cell for cell in numbers if isinstance(cell, float) and cell != round(cell, 3)] == []
+
+
+def test_the_first_date_of_the_original_is_not_in_the_public_page(tmp_path):
+    days = np.array([0, *range(40, 99)])
+    table = pd.DataFrame({"when": pd.to_datetime("2021-03-04") + pd.to_timedelta(days, "D"), "ill": "no"})
+    release = shoal.anonymize(table, 5, "when", "ill", method="mdav")
+    own, other = (
+        readable(release.report(tmp_path / f"{edition}.html", edition=edition).read_text("utf-8"))
+        for edition in ("owner", "public")
+    )
+    assert "days after 2021-03-04" in own
+    assert "2021-03-04" not in other
+    assert "days after the first released value" in other
+    hidden = released_only(ShownColumn("when", "quasi-identifier", days, days[1:] * 1.0, unit="days", start="x"))
+    assert (hidden.after.min(), hidden.after.max()) == (0, 58)
 
 
 def test_only_categories_that_were_released_are_named():

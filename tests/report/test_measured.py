@@ -77,3 +77,17 @@ def test_attacks_that_take_records_for_persons_are_left_out_where_k_counts_perso
     assert subject.whom == "persons"
     assert not {"counted_k", "linkage_all", "inference_success", "homogeneous_records"} & names
     assert "mean_change" in names
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+@pytest.mark.parametrize(("column", "value"), [("score", 1.7e308), ("score", np.inf)])
+def test_a_column_without_squares_is_left_out_of_comparisons_and_named(table, column, value):
+    table["score"] = np.random.default_rng(2).normal(size=240)
+    table.loc[[0, 1], column] = value, -value
+    subject = subject_of(shoal.anonymize(table, 4, ["age", "pay"], ["ill", "score"], ["who", "town"]))
+    said = f"Columns with infinity or with numbers beyond 1e+70 take part in no comparison: {column}."
+    assert said in subject.made.notes
+    for figure in subject.figures:
+        assert figure.value is None or np.isfinite(figure.value), figure.name
+        assert "nan" not in figure.sentence.split(), figure.name
+    assert "mean_change" in {figure.name for figure in subject.figures}

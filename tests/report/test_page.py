@@ -254,3 +254,16 @@ def test_statistics_are_weighted_as_the_released_values_are(tmp_path, monkeypatc
     assert np.allclose(matrices["after"], after[names].corr())
     deviations = [number(float(np.std(each["age"]))) for each in (copies, after)]
     assert f"weighted standard deviation {' '.join(deviations)}" in text
+
+
+@pytest.mark.filterwarnings("ignore::shoal.ShoalWarning")
+def test_a_page_about_another_tool_claims_nothing_about_its_way(people, tmp_path):
+    people = pd.DataFrame(people)
+    release = shoal.anonymize(people, 3, ["age", "weight"], ["diagnosis"], ["name"], method="mdav")
+    own = release.report(tmp_path / "own.html").read_text("utf-8")
+    noisy = people.assign(weight=people["weight"] * 3)
+    found = shoal.assess(people, noisy, ["age", "weight"], ["diagnosis"], by_position=True)
+    other = found.report(tmp_path / "other.html").read_text("utf-8")
+    for said in ("the spread becomes smaller", "kept as they are"):
+        assert said in own
+        assert said not in other

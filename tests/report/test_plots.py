@@ -29,6 +29,12 @@ def test_every_plot_is_well_formed_and_names_its_columns_as_text():
     assert 'id="x" #0f766e' in " ".join(parsed(plots.losses(names, [1, 2, 3], "", "one", "")).itertext())
 
 
+def test_letters_that_no_font_here_has_are_left_to_the_reader(recwarn):
+    svg = plots.losses(["\u65e5\u672c"], [1.0], "loss", "one", "")
+    assert "\u65e5\u672c" in " ".join(parsed(svg).itertext())
+    assert not recwarn.list
+
+
 def test_a_plot_says_what_it_is_and_takes_its_colours_from_the_page():
     svg = plots.losses(["a"], [3.0], "loss", "mine", 'the "loss" of <a>')
     tree = parsed(svg)

@@ -68,7 +68,7 @@ class Profile:
 
     `levels` are the words for these numbers where they only count the categories, which are then drawn as bars.
     `notes` are what else is to be said of the column: a label and a text each. `unit` says what the numbers count
-    where they are not those of the table.
+    where they are not those of the table, and `start` from which value of the original on, if from one.
     """
 
     name: str
@@ -77,6 +77,7 @@ class Profile:
     levels: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
     unit: str = ""
+    start: str = ""
 
 
 class Attribute(ABC):

@@ -109,18 +109,17 @@ class Moments(Fixed):
         walls = walls + step * ((found < 0).astype(np.int64) - (found > highest))
         return np.asarray(np.clip(instants_of(walls, self.tick, zone) - self.origin, 0, highest))
 
-    def shown(self, above: Float) -> tuple[Float, str]:
-        """Ticks above the origin as a report draws them, and what they count."""
+    def shown(self, above: Float) -> tuple[Float, str, str]:
+        """Ticks above the origin as a report draws them, what they count, and from which moment on."""
         highest = (self.highest or 0) * self.tick
         if self.form.family == "duration":
             size = max(abs(self.origin * self.tick), abs(self.origin * self.tick + highest))
             unit, word = drawn_unit(size)
-            return (self.origin + above) * (self.tick / unit), word
+            return (self.origin + above) * (self.tick / unit), word, ""
         if highest >= _LONG:
-            return decimal_years((self.origin + above) * (self.tick / DAY)), "year"
+            return decimal_years((self.origin + above) * (self.tick / DAY)), "year", ""
         unit, word = drawn_unit(highest)
-        first = self.form.texts(np.array([self.origin]), self.tick)[0]
-        return above * (self.tick / unit), f"{word} after {first}"
+        return above * (self.tick / unit), word, self.form.texts(np.array([self.origin]), self.tick)[0]
 
 
 def drawn_unit(size: int) -> tuple[int, str]:
@@ -175,8 +174,8 @@ class MomentAttribute(NumericAttribute):
 
     def profile(self, common: CommonValues, labels: Int) -> Profile:
         """A histogram by years, or by the time after the first moment where that is less than two years."""
-        before, unit = self.numbers.shown(self.numbers.offsets.astype(np.float64))
-        return Profile(self.name, before, common.floats()[labels], unit=unit)
+        before, unit, start = self.numbers.shown(self.numbers.offsets.astype(np.float64))
+        return Profile(self.name, before, common.floats()[labels], unit=unit, start=start)
 
     def check_digits(self, asked: Digits) -> None:
         """There are no digits."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shoal.attributes import Wish, gaps_in
 from shoal.measures.figures import Figure, Topic
 from shoal.parameters import Progress
-from shoal.privacy.coding import Coding, coded, measured_in
+from shoal.privacy.coding import Coding, coded, dates_in, numbers_of
 from shoal.privacy.counting import is_text
 from shoal.table import Column
 
@@ -25,6 +25,9 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 Role = Literal["quasi-identifier", "confidential", "other"]
+
+
+LARGEST = 1e70  # of a number: products of two variances are numbers too
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +38,9 @@ class PairColumn:
     ----------
     name, role : of the column
     before, after : a number for each record, NaN for a gap; where there are `levels`, the number of the category
-    levels : the categories by number, as text; none where the column holds numbers or dates (as days, say)
+    levels : the categories by number, as text; none where it holds numbers or dates (days after 1970-01-01)
     ordered : whether the categories have an order, which is then that of their numbers
+    unit : what the numbers count, where that is not said by the table
     """
 
     name: str
@@ -45,11 +49,17 @@ class PairColumn:
     after: Float
     levels: tuple[str, ...] = ()
     ordered: bool = False
+    unit: str = ""
 
     @property
     def is_number(self) -> bool:
         """Whether it holds numbers, and not categories."""
         return not self.levels
+
+    @property
+    def is_measurable(self) -> bool:
+        """Whether no number is infinite, or so large that squares cannot be summed."""
+        return bool(measurable(self.before).all() and measurable(self.after).all())
 
     def rows(self, before: Int, after: Int) -> "PairColumn":
         """The same of some rows of both tables."""
@@ -158,15 +168,18 @@ def pair_column(
     """
     columns, wish = (before, after, *also), Wish(gap_values=gap_values)
     numbers: list[Float | None] = []
+    units: set[str] = set()
     for each in columns:
-        numbers.append(numbers_in(each, wish))
-        if numbers[0] is None:  # what the original is not, no other is
+        found = counted_in(each, wish)
+        numbers.append(None if found is None else found[0])
+        if found is None and len(numbers) == 1:  # what the original is not, no other is
             break
+        units |= set() if found is None or np.isnan(found[0]).all() else {found[1]}
     if len(numbers) > 1 and numbers[1] is None:
         numbers[1] = middles(after, wish)
-    if all(each is not None for each in numbers):
+    if all(each is not None for each in numbers) and len(units) <= 1:  # dates are not compared with plain numbers
         first, second, *others = (each for each in numbers if each is not None)
-        return PairColumn(before.name, role, first, second), others
+        return PairColumn(before.name, role, first, second, unit="".join(units)), others
     codings = [coding_or_none(each, wish) for each in columns]
     codings[1] = without_hidden(codings[0], codings[1])
     known = [each for each in codings if each is not None]
@@ -177,19 +190,33 @@ def pair_column(
     return PairColumn(before.name, role, parts[0], parts[1], tuple(levels), ordered), parts[2:]
 
 
+def measurable(values: Float) -> NDArray[np.bool_]:
+    """Which values are gaps, or numbers whose squares can be summed."""
+    return np.isnan(values) | (np.abs(values) <= LARGEST)
+
+
 def numbers_in(column: Column, wish: Wish) -> Float | None:
     """The numbers or dates of a column, NaN for gaps; None where it holds something else."""
+    found = counted_in(column, wish)
+    return None if found is None else found[0]
+
+
+def counted_in(column: Column, wish: Wish) -> tuple[Float, str] | None:
+    """The same with what the numbers count: dates are days from one day on that is the same for every table."""
     missing = gaps_in(column, wish)
     whole = np.full(len(column), np.nan)
     if missing.all():
-        return whole
+        return whole, ""
     there = column.where(~missing) if missing.any() else column
     shown = there.values()
-    found = measured_in(there, pc.utf8_trim_whitespace(shown) if is_text(shown.type) else shown)
-    if found is None:
+    found = numbers_of(pc.utf8_trim_whitespace(shown) if is_text(shown.type) else shown, there.signs)
+    if found is not None:
+        whole[~missing] = found
+        return whole, ""
+    if (dates := dates_in(there)) is None:
         return None
-    whole[~missing] = found
-    return whole
+    whole[~missing] = dates.first + dates.above
+    return whole, dates.unit
 
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?"

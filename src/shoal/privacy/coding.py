@@ -6,7 +6,7 @@ A missing value is no value: it has the number -1 and is left out of every distr
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from shoal.attributes import Wish, gaps_in
 from shoal.attributes.base import kind_of
+from shoal.attributes.ladder import DAY, HOUR
 from shoal.attributes.looking import finite_numbers, holds_numbers, numbers_in
+from shoal.attributes.moment_attribute import MomentAttribute
 from shoal.attributes.orders import known_order
 from shoal.attributes.ordinal import ordered_categories
 from shoal.attributes.taxonomy import Taxonomy
@@ -118,8 +120,28 @@ def measured_in(column: Column, texts: pa.ChunkedArray) -> NDArray[Any] | None:
     numbers = numbers_of(texts, column.signs)
     if numbers is not None:
         return numbers
+    dates = dates_in(column)
+    return None if dates is None else dates.above
+
+
+class Dates(NamedTuple):
+    """Dates, points in time or durations as numbers above the first of them."""
+
+    above: NDArray[np.float64]
+    first: float
+    unit: str  # what the numbers count, and from when on the first one
+
+
+def dates_in(column: Column) -> Dates | None:
+    """The dates of a column without gaps, if it holds dates."""
     kind = kind_of(column)
-    return kind.attribute(column, "none", 1.0, Wish()).coordinates()[:, 0] if kind.name in _DATES else None
+    if kind.name not in _DATES:
+        return None
+    attribute = kind.attribute(column, "none", 1.0, Wish())
+    assert isinstance(attribute, MomentAttribute)
+    moments = attribute.numbers
+    long, unit = (HOUR, "hours") if moments.form.family == "duration" else (DAY, "days after 1970-01-01")
+    return Dates(attribute.coordinates()[:, 0], moments.origin * (moments.tick / long), unit)
 
 
 def two_in_order(values: Sequence[str]) -> tuple[str, ...] | None:

@@ -40,7 +40,7 @@ def subject_of(
 
 def shown_column(column: PairColumn) -> ShownColumn:
     """A column of both tables as a page shows it."""
-    return ShownColumn(column.name, column.role, column.before, column.after, column.levels)
+    return ShownColumn(column.name, column.role, column.before, column.after, column.levels, column.unit)
 
 
 def losses_of(figures: Sequence[Figure]) -> tuple[tuple[str, float], ...]:

@@ -5,16 +5,18 @@ may leave is named here; what is new is private until somebody puts it on a list
 """
 
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from shoal.errors import ShoalError
 from shoal.measures import Figure
+from shoal.measures.figures import FigureTable
 from shoal.report import Edition
 from shoal.report.subject import Made, ShownColumn, Subject
 
 EDITIONS = get_args(Edition)
+DECIMALS = 3  # of public figures
 
 PUBLIC_FIGURES = {
     "verified_k", "wildcard_k", "counted_k", "records", "groups",
@@ -51,7 +53,7 @@ def public(subject: Subject) -> Subject:
         sizes=subject.sizes,
         groups=subject.groups,
         columns=tuple(map(released_only, subject.columns)),
-        losses=subject.losses,
+        losses=tuple((name, rounded(percent)) for name, percent in subject.losses),
         figures=tuple(public_figure(figure) for figure in subject.figures if is_public(figure)),
         sampled=subject.sampled,
         drawn=subject.drawn,
@@ -68,7 +70,15 @@ def is_public(figure: Figure) -> bool:
 
 def public_figure(figure: Figure) -> Figure:
     """The figure without its details, and without its table where this is not on the list."""
-    return replace(figure, details={}, table=figure.table if figure.name in PUBLIC_TABLES else None)
+    table = figure.table if figure.name in PUBLIC_TABLES else None
+    if table is not None:
+        table = FigureTable(table.header, tuple(tuple(map(rounded, row)) for row in table.rows))
+    return replace(figure, value=rounded(figure.value), details={}, table=table)
+
+
+def rounded(value: Any) -> Any:
+    """A number with as many decimals as anybody needs, and too few to compute a record of the original from."""
+    return round(value, DECIMALS) if isinstance(value, float) else value
 
 
 def public_facts(made: Made) -> Made:
@@ -77,7 +87,10 @@ def public_facts(made: Made) -> Made:
 
 
 def released_only(column: ShownColumn) -> ShownColumn:
-    """The column with its released values alone, and the names of those categories that were released."""
+    """The column with its released values alone, and the names of those categories that were released.
+
+    Numbers that count from the first value of the original count from the first released one instead.
+    """
     after, levels = column.after, column.levels
     if levels:
         known = ~np.isnan(after)
@@ -85,4 +98,7 @@ def released_only(column: ShownColumn) -> ShownColumn:
         after = np.full(len(after), np.nan)
         after[known] = codes.reshape(-1)
         levels = tuple(levels[int(code)] for code in there)
-    return ShownColumn(column.name, column.role, None, after, levels, column.unit)
+    unit = column.unit
+    if column.start:  # the first value of the original
+        after, unit = after - np.nanmin(after), f"{unit} after the first released value"
+    return ShownColumn(column.name, column.role, None, after, levels, unit)

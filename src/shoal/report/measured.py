@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cards import counted
+from shoal.cards import counted, named
 from shoal.measures import Figure
-from shoal.measures.pair import Pair, Role, pair_column
+from shoal.measures.pair import LARGEST, Pair, Role, pair_column
 from shoal.measures.risk.attacks import attacks
 from shoal.measures.risk.classes import class_risks
 from shoal.measures.risk.disclosure import disclosure
@@ -69,11 +69,21 @@ def figures_of(pair: Pair, whom: str) -> tuple[list[Figure], str]:
 def figures_of_part(pair: Pair, risks: bool = True) -> tuple[list[Figure], int]:
     """The figures that look at columns, on whole groups of a large pair, and on how many records."""
     part = whole_groups(pair, MOST_MEASURED)
+    part = replace(part, columns=tuple(column for column in part.columns if column.is_measurable))
     found: list[Figure] = []
-    with np.errstate(all="ignore"):  # the largest doubles have no squares
+    if part.columns:
         for measure in (*LOSSES, *(RISKS if risks else ())):
             found += measure(part)
     return found, part.n_after
+
+
+def beyond(pair: Pair) -> tuple[str, ...]:
+    """Which columns could not be measured, as a note for the owner."""
+    names = [column.name for column in pair.columns if not column.is_measurable]
+    if not names:
+        return ()
+    what = f"infinity or with numbers beyond {LARGEST:g}"
+    return (f"Columns with {what} take part in no comparison: {named(names)}.",)
 
 
 def whole_groups(pair: Pair, most: int) -> Pair:

@@ -66,7 +66,7 @@ def distribution_picture(column: ShownColumn, place: int) -> Picture:
     alt = f"Distribution of {column.name} {whether}."
     if column.levels:
         labels, counts = counted_levels(column)
-        drawn = plots.bars_of_sides(labels, counts, None, column.unit, name, alt)
+        drawn = plots.bars_of_sides(labels, counts, None, column.counts, name, alt)
         rows = tuple(zip(labels, *counts.values(), strict=True))
         return Picture(name, title, (drawn,), FigureTable(("category", *(f"records {s}" for s in sides)), rows))
     if not all(map(plots.is_drawable, sides.values())):
@@ -77,7 +77,7 @@ def distribution_picture(column: ShownColumn, place: int) -> Picture:
     distinct = np.unique(next(iter(sides.values())))
     edges = plots.bin_edges(float(both.min()), float(both.max()), distinct)
     binned = {side: np.histogram(values, edges)[0].tolist() for side, values in sides.items()}
-    drawn = plots.bars_of_sides([""] * (len(edges) - 1), binned, edges, column.unit, name, alt)
+    drawn = plots.bars_of_sides([""] * (len(edges) - 1), binned, edges, column.counts, name, alt)
     header = ("from", "below", *(f"records {side}" for side in sides))
     rows = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), *binned.values(), strict=True))
     return Picture(name, title, (drawn,), FigureTable(header, rows))

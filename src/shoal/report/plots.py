@@ -2,6 +2,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from textwrap import wrap
@@ -63,7 +64,9 @@ def svg(figure: Figure, name: str, alt: str) -> str:
 def alone(figure: Figure) -> str:
     """A figure as an <svg> element that can stand in a file of its own."""
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    with warnings.catch_warnings():  # text stays text, so the reader's own fonts draw what those here lack
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
     whole = text.getvalue()
     return whole[whole.index("<svg") :]
 

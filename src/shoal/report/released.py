@@ -13,7 +13,7 @@ from shoal.privacy.k_anonymity import groups_in
 from shoal.privacy.persons import sizes_of
 from shoal.report import Edition
 from shoal.report.assessed import shown_column
-from shoal.report.measured import figures_of, pair_of
+from shoal.report.measured import beyond, figures_of, pair_of
 from shoal.report.page import page_of
 from shoal.report.statistics import number
 from shoal.report.subject import Made, Search, ShownColumn, Subject
@@ -57,19 +57,20 @@ def subject_of(release: "Release") -> Subject:
         figures=(*release.shown_figures, *found),
         weights=weights,
         sampled=sampled,
-        made=facts_of(release),
+        made=facts_of(release, beyond(pair)),
     )
 
 
 def profiled(column: Profile) -> ShownColumn:
     """A quasi-identifier as a page shows it."""
     return ShownColumn(
-        column.name, "quasi-identifier", column.before, column.after, column.levels, column.unit, column.notes
-    )
+        column.name, "quasi-identifier", column.before, column.after, column.levels, column.unit, column.notes,
+        column.start,
+    )  # fmt: skip
 
 
-def facts_of(release: "Release") -> Made:
-    """What is known of a release that Shoal made."""
+def facts_of(release: "Release", also: Sequence[str] = ()) -> Made:
+    """What is known of a release that Shoal made; `also` are more notes for the owner."""
     design, manifest = release.design, release.manifest
     method = manifest["method"]
     return Made(
@@ -81,7 +82,7 @@ def facts_of(release: "Release") -> Made:
             *settings_of(release.settings.lines(), manifest, release.figures),
             *roles_of(release.original.roles),
         ),
-        notes=tuple(notes_of(release)),
+        notes=(*notes_of(release), *also),
         left=left_by(release.figures),
         kinds=kinds_of(manifest),
         spectrum=tuple(method.get("spectrum", ())),

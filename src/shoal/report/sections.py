@@ -120,10 +120,9 @@ def columns(subject: Subject) -> Section:
     """The distribution of every column."""
     drawn = subject.columns[:MOST_COLUMNS]
     both = any(column.before is not None for column in subject.columns)
-    said = (
-        "Every column before (grey) and after (line). Means stay almost the same; the spread becomes smaller, "
-        "mostly at the ends." if both else "Every column as it was released."
-    )  # fmt: skip
+    said = "Every column before (grey) and after (line)." if both else "Every column as it was released."
+    if both and subject.made:  # another tool may do anything
+        said += " Means stay almost the same; the spread becomes smaller, mostly at the ends."
     few = (
         f" The first {len(drawn)} of {len(subject.columns)} are drawn."
         if len(drawn) < len(subject.columns)
@@ -147,7 +146,7 @@ def statistics_table(subject: Subject) -> FigureTable:
     sides = list(subject.columns[0].sides) if subject.columns else []
     rows = []
     for column in subject.columns:
-        name = column.name + (f" ({column.unit})" if column.unit else "")
+        name = column.name + (f" ({column.counts})" if column.counts else "")
         if not column.levels:
             rows += [(name, *row) for row in statistics(column, subject.weights)]
         elif len(column.levels) <= MOST_ROWS:
@@ -166,7 +165,8 @@ def relations(subject: Subject) -> Section:
     """How columns go together."""
     drawn = pictures.correlations_picture(subject)
     said = (
-        "Between all columns of numbers. Red is a positive correlation, blue a negative one; darker is stronger."
+        "Between all columns of numbers. Red is a positive correlation, blue a negative one; the stronger the "
+        "colour, the stronger the correlation."
     )
     return Section("relations", "Correlations", said=(said,) if drawn else (), pictures=(drawn,) if drawn else ())
 
@@ -191,7 +191,8 @@ def done(subject: Subject) -> Section:
         "of a group got the same values there."
     )
     terms = [("quasi-identifiers", ", ".join(subject.quasi_identifiers))]
-    terms += [("confidential, kept as they are", ", ".join(subject.confidential) or "\u2013")]
+    kept = "confidential" + (", kept as they are" if subject.made else "")
+    terms += [(kept, ", ".join(subject.confidential) or "\u2013")]
     if subject.made is None:
         return Section("settings", "Columns", terms=tuple(terms))
     made = subject.made

@@ -17,9 +17,11 @@ def number(value: float) -> str:
     """A number to read: six significant digits, thousands apart."""
     if not np.isfinite(value):
         return "\u2013"
-    if value != 0 and not 1e-4 <= abs(value) < 1e12:
+    if value == 0:
+        return "0"  # and not -0
+    if not 1e-4 <= abs(value) < 1e12:
         return f"{value:.5g}"
-    text = f"{value:,.{max(0, 5 - int(np.floor(np.log10(abs(value) or 1))))}f}"
+    text = f"{value:,.{max(0, 5 - int(np.floor(np.log10(abs(value)))))}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text).replace(",", "\u2009")
 
 

@@ -11,7 +11,7 @@ from shoal.measures import Figure, InformationLoss
 from shoal.measures.pair import Pair
 from shoal.report import Edition
 from shoal.report.assessed import shown_column
-from shoal.report.measured import figures_of_part
+from shoal.report.measured import beyond, figures_of_part
 from shoal.report.page import page_of
 from shoal.report.released import kinds_of, left_by, method_name, roles_of, settings_of
 from shoal.report.subject import Made, Subject
@@ -51,6 +51,7 @@ def render(
             method=method_name(manifest["method"]),
             promises=tuple(map(str, settings.models)),
             settings=(*settings_of(settings.lines(), manifest, tuple(figures)), *roles_of(settings.roles)),
+            notes=() if pair is None else beyond(pair),
             left=left_by(tuple(figures)),
             kinds=kinds_of(manifest),
         ),

@@ -21,6 +21,7 @@ class ShownColumn:
     before, after : a number for each record, NaN for a gap; no `before` where only released values may be shown
     levels : the words for these numbers, where they only count categories
     unit : what the numbers count, where that is not said by the table
+    start : the first value of the original, where they count from it
     notes : what else is to be said of the column: a label and a text each
     """
 
@@ -31,6 +32,12 @@ class ShownColumn:
     levels: tuple[str, ...] = ()
     unit: str = ""
     notes: tuple[tuple[str, str], ...] = ()
+    start: str = ""
+
+    @property
+    def counts(self) -> str:
+        """What the numbers count, in words."""
+        return f"{self.unit} after {self.start}" if self.start else self.unit
 
     @property
     def sides(self) -> dict[str, Float]:

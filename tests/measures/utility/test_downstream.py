@@ -110,3 +110,17 @@ def test_degenerate_tables_give_no_figure_or_a_finite_one(kind, n):
     figures(pair_of(PairColumn("x", "quasi-identifier", x, x), PairColumn("y", "confidential", y, y, levels)))
     figures(pair_of(PairColumn("x", "quasi-identifier", y, y, levels), PairColumn("y", "confidential", x, x)))
     figures(pair_of(PairColumn("x", "quasi-identifier", x, x)))
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1e-9, 1e60])
+def test_the_unit_of_a_column_makes_no_difference(factor):
+    x, y = drawn(1, 300, gaps=0), drawn(1, 300, gaps=0) ** 2
+    rows = [
+        figures(
+            pair_of(PairColumn("x", "quasi-identifier", x, x / 2), PairColumn("y", "confidential", *[y * by] * 2))
+        )["downstream_kept"].table.rows
+        for by in (1.0, factor)
+    ]
+    for one, other in zip(*rows, strict=True):
+        assert other[:3] == one[:3]
+        assert other[3:] == pytest.approx(one[3:], abs=1e-6)

@@ -66,3 +66,11 @@ def test_degenerate_tables_give_no_figure_or_a_finite_one():
     for kind in ("constant", "gaps", "tied"):
         for n, m in ((1, 1), (1, 3), (4, 2)):
             figures(pair_of(PairColumn("x", "quasi-identifier", drawn(1, n, kind), drawn(2, m, kind))))
+
+
+def test_a_search_that_stops_at_the_limit_of_precision_says_nothing(recwarn):
+    rng = np.random.default_rng(0)
+    numbers = PairColumn("b", "confidential", *[rng.integers(0, 2, 40).astype(float)] * 2, ("u", "v"))
+    one = PairColumn("a", "quasi-identifier", *[np.ones(40)] * 2)
+    assert figures(pair_of(one, numbers))["pmse_logistic"].value == pytest.approx(0)
+    assert not recwarn.list

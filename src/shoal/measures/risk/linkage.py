@@ -177,8 +177,8 @@ def linkage_confidential(pair: Pair) -> Iterable[Figure]:
     without = rates["quasi-identifiers"]
     exact = rates["confidential values alone, equal"]
     kept = all(np.array_equal(each.before, each.after, equal_nan=True) for each in pair.confidential)
-    why = "Confidential values were released as they are, so they link records again" if kept else (
-        "Confidential values were changed, which makes this harder"
+    why = "confidential values were released as they are, so they link records again" if kept else (
+        "confidential values were changed, which makes this harder"
     )  # fmt: skip
     yield Figure(
         "linkage_confidential", rate.percent, "%", rate.said, "found by whoever knows the confidential values too",

@@ -29,7 +29,7 @@ class CompletePairs:
         """Pearson's correlations; NaN where a column is constant."""
         own = np.diag(self.variances)[:, None]
         variances = np.where(self.variances > _NOTHING * own, self.variances, np.nan)
-        return np.asarray(np.clip(self.covariances / np.sqrt(variances * variances.T), -1.0, 1.0))
+        return np.asarray(np.clip(self.covariances / (np.sqrt(variances) * np.sqrt(variances.T)), -1.0, 1.0))
 
 
 def complete_pairs(columns: list[Float]) -> CompletePairs:

@@ -9,6 +9,7 @@ Reference: J. Snoke, G. M. Raab, B. Nowok, C. Dibben and A. Slavković, General 
 synthetic data, Journal of the Royal Statistical Society A 181 (2018) 663-688.
 """
 
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -48,6 +49,7 @@ def crossed(matrix: Float) -> Float:
 
 def logistic_scores(matrix: Float, released: Int) -> Float:
     """Fitted probabilities of a logistic regression, with a ridge penalty of 1/2 on standardised terms."""
+    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     scale = matrix.std(axis=0)
@@ -56,7 +58,9 @@ def logistic_scores(matrix: Float, released: Int) -> Float:
     if scaled.shape[1] == 0:
         return np.full(len(released), released.mean())
     model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=50, tol=1e-4)
-    return np.asarray(model.fit(scaled, released).predict_proba(scaled)[:, 1])
+    with warnings.catch_warnings():  # where tables hardly differ, the search stops at the limit of precision
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(model.fit(scaled, released).predict_proba(scaled)[:, 1])
 
 
 def tree_scores(matrix: Float, released: Int, depth: int = DEPTH) -> Float:
