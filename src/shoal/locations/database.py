@@ -1,0 +1,137 @@
+"""The database of a service: SQLite in a file, or PostgreSQL by its URL. Writes come one after the other.
+
+In SQLite a write begins by taking the lock, in PostgreSQL by locking the one row of `service`; so whatever a
+write reads stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+
+from shoal.errors import ShoalError
+from shoal.locations import schema
+from shoal.locations.errors import BusyError
+
+HEAD = "0001"
+"""The newest migration."""
+
+PATIENCE = 10
+"""Seconds that a write waits for others before it is given up."""
+
+_POOL = 8
+
+
+class Database:
+    """A database with the tables of a service, brought up to date when it is opened."""
+
+    def __init__(self, url: str) -> None:
+        self.engine = engine_of(url)
+        self.name = self.engine.url.render_as_string(hide_password=True)
+        self._turn = threading.RLock()
+        try:
+            self._migrate()
+        except SQLAlchemyError as error:
+            self.engine.dispose()
+            raise ShoalError(f"cannot open {self.name}: {reason_of(error)}") from error
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one moment."""
+        with self._translated(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A connection whose changes are committed at the end of the block, or not at all."""
+        with self._turn, self._translated():
+            options = {"shoal_writes": True}
+            if self.engine.dialect.name == "postgresql":
+                options["isolation_level"] = "READ COMMITTED"  # type: ignore[assignment]
+            with self.engine.connect().execution_options(**options) as connection, connection.begin():
+                if self.engine.dialect.name == "postgresql":
+                    row = sa.select(schema.service.c.id).with_for_update()
+                    connection.execute(row)
+                yield connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationalError as error:
+            if is_busy(error):
+                raise BusyError from error
+            raise
+
+    def _migrate(self) -> None:
+        with self.engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
+            if self.engine.dialect.name == "postgresql":  # two that open it at once migrate one after the other
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(5343)"))
+            if sa.inspect(connection).has_table("alembic_version"):
+                version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+                if version == HEAD:
+                    return
+            config = Config()
+            config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+
+
+def engine_of(url: str) -> Engine:
+    """An engine for a URL, or for the path of a SQLite file."""
+    whole = url if "://" in url else f"sqlite:///{url}"
+    if whole.startswith(("postgresql://", "postgres://")):
+        whole = "postgresql+psycopg://" + whole.split("://", 1)[1]
+    try:
+        parsed = sa.make_url(whole)
+    except SQLAlchemyError as error:
+        raise ShoalError("the database must be a file or a URL such as postgresql://user@host/name") from error
+    if parsed.get_backend_name() == "sqlite":
+        return sqlite_engine(parsed)
+    if parsed.get_backend_name() == "postgresql":
+        arguments = {"options": f"-c lock_timeout={PATIENCE * 1000}"}
+        return sa.create_engine(
+            parsed, isolation_level="REPEATABLE READ", pool_size=_POOL, connect_args=arguments, pool_pre_ping=True
+        )
+    raise ShoalError(f"{parsed.get_backend_name()} is no database that a service can use; use SQLite or PostgreSQL")
+
+
+def sqlite_engine(url: sa.URL) -> Engine:
+    """An engine whose transactions begin and end where ours do, and survive a crash of the machine."""
+    if url.database in (None, "", ":memory:"):
+        raise ShoalError("a service needs a file: its workers could not see a database in memory")
+    engine = sa.create_engine(url, connect_args={"timeout": PATIENCE}, pool_size=_POOL, max_overflow=64)
+
+    @sa.event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # the driver begins nothing by itself
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @sa.event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("shoal_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def is_busy(error: DBAPIError) -> bool:
+    """Whether somebody else held the lock for too long."""
+    return "locked" in str(error.orig) or "lock timeout" in str(error.orig)
+
+
+def reason_of(error: SQLAlchemyError) -> str:
+    """The driver's own words, in one line."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())
