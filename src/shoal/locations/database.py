@@ -5,10 +5,10 @@ write reads stays true until it is committed, in one process or in several. Read
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from alembic import command
@@ -27,6 +27,9 @@ PATIENCE = 10
 """Seconds that a write waits for others before it is given up."""
 
 _POOL = 8
+_PARAMETERS = 10_000  # of one statement: SQLite takes 32 766
+
+Item = TypeVar("Item")
 
 
 class Database:
@@ -86,6 +89,12 @@ class Database:
             config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+
+def in_chunks(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Some items at a time, as many as a statement may have parameters."""
+    for start in range(0, len(items), _PARAMETERS):
+        yield items[start : start + _PARAMETERS]
 
 
 def engine_of(url: str) -> Engine:

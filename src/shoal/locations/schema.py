@@ -40,6 +40,9 @@ classes = Table(
     "classes",
     metadata,
     Column("k", Integer, primary_key=True, autoincrement=False),
+    Column("drawn_with", Integer, nullable=False),  # the least principals of a cell when it is drawn
+    Column("kept_with", Integer, nullable=False),  # the least with which it goes on beside others
+    Column("places", Integer, nullable=False),  # the least distinct places
     Column("drawing", Boolean, nullable=False),  # a first drawing is under way: newcomers wait
 )
 principals = Table(

@@ -1,0 +1,164 @@
+"""What happens to cells within a transaction: they are drawn, merged with a neighbour, or withdrawn.
+
+A cell that a cancellation leaves with too few principals or places is merged at once, in the transaction of the
+cancellation, so that no moment exists in which fewer than k share a centroid.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from shoal.locations.database import in_chunks
+from shoal.locations.keys import KeyRing
+from shoal.locations.members import Member, members_of, principals_of
+from shoal.locations.policy import Policy
+from shoal.locations.rule import LiveCells
+from shoal.locations.schema import atom_cells, atoms, cell_batches, cells, devices, regions, service
+from shoal.locations.sums import Sums
+
+
+class NewCell(NamedTuple):
+    """A cell to be drawn: its atoms and members, its cost and region, and the cells that its members come from."""
+
+    k: int
+    atoms: Sequence[int]
+    members: Sequence[Member]
+    cost: float
+    region: int
+    before: Sequence[sa.Row]
+
+
+class Cells:
+    """The cells of a database, within one write."""
+
+    def __init__(self, connection: Connection, ring: KeyRing, policy: Policy, live: LiveCells) -> None:
+        self.connection, self.policy, self.live = connection, policy, live
+        self.sums = Sums(connection, ring)
+
+    def settle(self, k: int, cell: int) -> None:
+        """After a cancellation: merge the cell with its neighbour until it may go on, or withdraw it."""
+        while True:
+            count = sa.func.count
+            query = sa.select(count(devices.c.principal_id.distinct()), count(devices.c.place.distinct()))
+            inside = query.select_from(devices.join(atoms)).where(atoms.c.cell_id == cell)
+            principals, places = self.connection.execute(inside).one()
+            if principals >= self.policy.kept_with(k) and places >= self.policy.places_of(k):
+                return
+            self.live.refresh(self.connection)
+            other = self.live.of(k).nearest(cell)
+            if other is None:
+                if principals < k or places < self.policy.places_of(k):
+                    self.withdraw(cell)
+                return
+            cell = self.merge(k, cell, other)
+
+    def merge(self, k: int, cell: int, other: int) -> int:
+        """Two cells as one, with a new centroid; each keeps its atoms whole."""
+        rows = self.rows_of([cell, other])
+        members = self.sums.enter(k, members_of(self.connection, [cell, other]))
+        counts = Counter(member.cell_id for member in members)
+        cost = sum(row.cost * counts[row.id] for row in rows) / max(1, len(members))
+        region = next(row.region_id for row in rows if row.id == other)
+        inside = sorted({member.atom_id for member in members if member.atom_id is not None})
+        number = self.draw(NewCell(k, inside, members, cost, region, rows))
+        waiting = sa.update(devices).where(devices.c.waits_for.in_([cell, other]))
+        self.connection.execute(waiting.values(waits_for=number))
+        self.retire([cell, other])
+        return number
+
+    def draw(self, new: NewCell) -> int:
+        """A new cell, to which its atoms move."""
+        place, weights = self.sums.centre(new.members, self.policy.digits)
+        if place is None:  # no home in it is in a sum yet: what was published before tells nothing new
+            place = new.before[0].latitude, new.before[0].longitude
+        values = {
+            "k": new.k,
+            "latitude": place[0],
+            "longitude": place[1],
+            "cost": new.cost,
+            "region_id": new.region,
+            "drawn": principals_of(new.members),
+            "made": self._next_change(),
+        }
+        number = self.insert(cells, values)
+        behind = [{"cell_id": number, "batch_id": batch, "weight": weight} for batch, weight in weights.items()]
+        if behind:
+            self.connection.execute(sa.insert(cell_batches), behind)
+        self.move(new.atoms, number)
+        return number
+
+    def retire(self, old: Sequence[int]) -> None:
+        """Cells that nobody gets any more; what was published of them stays in the table."""
+        change = self._next_change()
+        for chunk in in_chunks(list(old)):
+            self.connection.execute(sa.update(cells).where(cells.c.id.in_(chunk)).values(retired=change))
+
+    def withdraw(self, cell: int) -> None:
+        """The last cell of a class, which has become too small: its devices get no answer until it is drawn anew."""
+        self.connection.execute(sa.update(atoms).where(atoms.c.cell_id == cell).values(cell_id=None))
+        waiting = sa.update(devices).where(devices.c.waits_for == cell)
+        self.connection.execute(waiting.values(waits_for=None))
+        self.retire([cell])
+
+    def form(self, k: int, members: Sequence[Member], parent: int | None = None) -> int:
+        """A new atom of these devices, with its parent's history."""
+        values = {"k": k, "parent_id": parent, "formed": principals_of(members), "left": 0}
+        number = self.insert(atoms, values)
+        for chunk in in_chunks([member.id for member in members]):
+            update = sa.update(devices).where(devices.c.id.in_(chunk))
+            self.connection.execute(update.values(atom_id=number, waits_for=None))
+        if parent is not None:
+            past = sa.select(sa.literal(number), atom_cells.c.step, atom_cells.c.cell_id)
+            self.connection.execute(
+                sa.insert(atom_cells).from_select(
+                    ["atom_id", "step", "cell_id"], past.where(atom_cells.c.atom_id == parent)
+                )
+            )
+        return number
+
+    def join(self, device: int, cell: int) -> None:
+        """A newcomer joins the smallest atom of its cell: it hides those that cancellations have left alone."""
+        size = sa.func.count(devices.c.principal_id.distinct())
+        sizes = sa.select(atoms.c.id).join(devices).where(atoms.c.cell_id == cell).group_by(atoms.c.id)
+        atom = self.connection.execute(sizes.order_by(size, atoms.c.id).limit(1)).scalar_one()
+        self.connection.execute(sa.update(devices).where(devices.c.id == device).values(atom_id=atom))
+
+    def move(self, some_atoms: Iterable[int], cell: int) -> None:
+        """Atoms as a whole to another cell, which becomes part of their history."""
+        for chunk in in_chunks(list(some_atoms)):
+            self.connection.execute(sa.update(atoms).where(atoms.c.id.in_(chunk)).values(cell_id=cell))
+            steps = sa.select(atom_cells.c.atom_id, sa.func.max(atom_cells.c.step))
+            last = steps.where(atom_cells.c.atom_id.in_(chunk)).group_by(atom_cells.c.atom_id)
+            past = dict(self.connection.execute(last).tuples().all())
+            rows = [{"atom_id": atom, "step": past.get(atom, 0) + 1, "cell_id": cell} for atom in chunk]
+            self.connection.execute(sa.insert(atom_cells), rows)
+
+    def detach(self, atom: int) -> None:
+        """An atom without devices belongs to no cell."""
+        self.connection.execute(sa.update(atoms).where(atoms.c.id == atom).values(cell_id=None))
+
+    def rows_of(self, some_cells: Sequence[int]) -> list[sa.Row]:
+        """The rows of cells."""
+        found: list[sa.Row] = []
+        for chunk in in_chunks(list(some_cells)):
+            found += self.connection.execute(sa.select(cells).where(cells.c.id.in_(chunk)).order_by(cells.c.id))
+        return found
+
+    def changed(self, cell: int) -> None:
+        """An arrival or a cancellation in the region of a cell."""
+        region = sa.select(cells.c.region_id).where(cells.c.id == cell).scalar_subquery()
+        update = sa.update(regions).where(regions.c.id == region)
+        self.connection.execute(update.values(changes=regions.c.changes + 1))
+
+    def insert(self, table: sa.Table, values: dict[str, object]) -> int:
+        """A new row; returns its number."""
+        key = self.connection.execute(sa.insert(table).values(**values)).inserted_primary_key
+        assert key is not None
+        return int(key[0])
+
+    def _next_change(self) -> int:
+        self.connection.execute(sa.update(service).values(change=service.c.change + 1))
+        return int(self.connection.execute(sa.select(service.c.change)).scalar_one())
