@@ -1,0 +1,145 @@
+"""Cells drawn for people afresh, or from the centres and costs of present cells; regions of many homes.
+
+A cell is drawn by PCL with k + slack homes, then homes trade cells wherever that lowers the loss; cells that have
+too few principals or places are merged with near ones. Each function loads what it needs when it is called, so
+that a server which draws nothing stays light.
+
+Guarantee: every cell that is drawn meets the demand, or none is drawn. The same people give the same cells.
+"""
+
+import numpy as np
+
+from shoal.locations.merging import merged
+from shoal.locations.people import Demand, Drawn, Float, Int, People, enough, means, renumbered
+
+_REGION_ROUNDS = 12  # regions need no more: what the last rounds gain is lost in the cells
+_REGION_GAIN = 1e-3
+_SWEEPS = 10
+
+
+def regions_of(homes: Float, size: int) -> Int:
+    """Macrocells of about `size` homes, numbered from 0 on; one up to 2 * size."""
+    from shoal.quantizing.distortions import Squared
+    from shoal.quantizing.lloyd import exact_solver, first_cells, lloyd_rounds, shared_out
+
+    n = len(homes)
+    if n <= 2 * size:
+        return np.zeros(n, np.int64)
+    count = round(n / size)
+    labels, sizes = halved(homes, count), shared_out(n, np.ones(count))
+    cells = first_cells(means(homes, labels, count), n)
+    for latest in lloyd_rounds(homes, sizes, cells, Squared(), exact_solver, 1.0, _REGION_ROUNDS, _REGION_GAIN):
+        cells = latest
+    return renumbered(cells.labels)
+
+
+def halved(homes: Float, count: int) -> Int:
+    """So many blocks of almost the same size, by cuts across the widest side again and again."""
+    labels = np.zeros(len(homes), np.int64)
+    work = [(np.arange(len(homes)), 0, count)]
+    while work:
+        rows, first, blocks = work.pop()
+        if blocks == 1:
+            labels[rows] = first
+            continue
+        some = homes[rows]
+        column = some[:, int(np.argmax(some.max(axis=0) - some.min(axis=0)))]
+        left = blocks // 2
+        cut = len(rows) * left // blocks
+        order = np.argsort(column, kind="stable")
+        work.append((np.sort(rows[order[:cut]]), first, left))
+        work.append((np.sort(rows[order[cut:]]), first + left, blocks - left))
+    return labels
+
+
+def draw(people: People, demand: Demand, seed: int = 0) -> Drawn:
+    """Cells for all these people, or none if they are too few or too near for a single one."""
+    if not enough(people, demand):
+        return none_drawn()
+    return drawn(people, merged(people, first_groups(people.homes, demand.least, seed), demand))
+
+
+def none_drawn() -> Drawn:
+    """No cells."""
+    return Drawn(np.empty(0, np.int64), np.empty(0, np.int64), np.empty((0, 3)), np.empty(0))
+
+
+def drawn(people: People, labels: Int) -> Drawn:
+    """These groups as cells."""
+    centres = means(people.homes, labels, int(labels.max()) + 1)
+    return Drawn(np.arange(len(labels)), labels, centres, costs_for(people.homes, labels, centres))
+
+
+def first_groups(homes: Float, least: int, seed: int) -> Int:
+    """Groups of at least so many homes, whoever lives there."""
+    if len(homes) < 2 * least:
+        return np.zeros(len(homes), np.int64)
+    from shoal.methods.mdav import MDAV
+    from shoal.quantizing.lloyd import shared_out
+
+    homes = np.ascontiguousarray(homes)
+    sizes = shared_out(len(homes), np.ones(len(homes) // least))
+    labels = MDAV(k=least).fit(homes).labels_
+    centres = means(homes, labels, len(sizes))
+    return traded(homes, lloyd(homes, sizes, centres, np.zeros(len(sizes))), least)
+
+
+def lloyd(homes: Float, sizes: Int, centres: Float, costs: Float) -> Int:
+    """PCL's rounds without noise, from given centres and costs."""
+    from dataclasses import replace
+
+    from shoal.quantizing.distortions import Squared
+    from shoal.quantizing.lloyd import exact_solver, first_cells, lloyd_rounds
+
+    cells = replace(first_cells(centres, len(homes)), costs=costs)
+    for latest in lloyd_rounds(homes, sizes, cells, Squared(), exact_solver, 1.0, 100, 1e-6):
+        cells = latest
+    return renumbered(cells.labels)
+
+
+def traded(homes: Float, labels: Int, least: int) -> Int:
+    """The groups after homes went to other groups or traded places wherever that lowers the loss."""
+    from shoal.search.exchanges import Exchanges
+
+    if labels.max() == 0:
+        return labels
+    for better, _ in Exchanges(least, 1).rounds(homes, labels, _SWEEPS):
+        labels = better
+    return renumbered(labels)
+
+
+def redraw_freely(
+    people: People, cells: Int, centres: Float, costs: Float, demand: Demand, seed: int = 0
+) -> Drawn:
+    """Cells for all these people, by PCL from the centres and costs of the present cells, with no history kept."""
+    if not enough(people, demand):
+        return none_drawn()
+    homes = np.ascontiguousarray(people.homes)
+    count = len(homes) // demand.least
+    if not len(centres) or count < 2:
+        return draw(people, demand, seed)
+    from shoal.methods.pcl import resized
+    from shoal.quantizing.lloyd import shared_out
+    from shoal.quantizing.quantizer import Quantizer
+
+    begun = resized(Quantizer(centres, costs), homes, count)
+    sizes = shared_out(len(homes), np.ones(count))
+    labels = traded(homes, lloyd(homes, sizes, begun.centres, begun.costs), demand.least)
+    return drawn(people, merged(people, labels, demand))
+
+
+def costs_for(homes: Float, labels: Int, centres: Float) -> Float:
+    """Costs under which `cheapest` gives every centre as many homes as it has now, up to ties; 0 on average.
+
+    These are the prices of a transport problem: homes to centres at the least sum of squared chords, with the
+    sizes given.
+    """
+    count = len(centres)
+    if count < 2 or not len(homes):
+        return np.zeros(count)
+    from shoal.quantizing.lloyd import exact_solver
+
+    sizes = np.bincount(labels, minlength=count)
+    assign = exact_solver(np.ascontiguousarray(homes))
+    prices = assign(np.ascontiguousarray(centres), sizes, np.zeros(count))[1]
+    return np.asarray(prices - prices.mean())
