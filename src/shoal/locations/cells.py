@@ -132,7 +132,7 @@ class Cells:
             self.connection.execute(sa.update(atoms).where(atoms.c.id.in_(chunk)).values(cell_id=cell))
             steps = sa.select(atom_cells.c.atom_id, sa.func.max(atom_cells.c.step))
             last = steps.where(atom_cells.c.atom_id.in_(chunk)).group_by(atom_cells.c.atom_id)
-            past = dict(self.connection.execute(last).tuples().all())
+            past = {row[0]: row[1] for row in self.connection.execute(last)}
             rows = [{"atom_id": atom, "step": past.get(atom, 0) + 1, "cell_id": cell} for atom in chunk]
             self.connection.execute(sa.insert(atom_cells), rows)
 

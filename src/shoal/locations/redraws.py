@@ -450,9 +450,8 @@ def live_cells(k: int) -> sa.Select:
 
 def live_regions(k: int) -> sa.Select:
     """The regions of a class that have cells."""
-    return sa.select(cells.c.region_id.distinct()).where(cells.c.k == k, cells.c.retired.is_(None)).order_by(
-        cells.c.region_id
-    )
+    chosen = sa.select(cells.c.region_id).where(cells.c.k == k, cells.c.retired.is_(None))
+    return chosen.distinct().order_by(cells.c.region_id)
 
 
 def waiting_in(k: int) -> sa.Select:

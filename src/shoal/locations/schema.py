@@ -90,7 +90,7 @@ atoms = Table(
     Column("id", Number, primary_key=True),
     Column("k", Integer, nullable=False),
     Column("cell_id", ForeignKey("cells.id"), index=True),
-    Column("parent_id", ForeignKey("atoms.id")),
+    Column("parent_id", ForeignKey("atoms.id"), index=True),
     Column("formed", Integer, nullable=False),  # principals when it was formed
     Column("left", Integer, nullable=False),  # cancellations since
 )
@@ -132,6 +132,7 @@ devices = Table(
     Column("atom_id", ForeignKey("atoms.id"), index=True),
     Column("batch_id", ForeignKey("batches.id"), index=True),
     Column("waits_for", ForeignKey("cells.id"), index=True),
+    sqlite_autoincrement=True,  # the number of a device that is gone is not given to another
 )
 requests = Table(
     "requests",
@@ -150,29 +151,3 @@ audit = Table(
     Column("action", String(50), nullable=False),
     Column("detail", Text, nullable=False),
 )
-
-GUARDS = {
-    "sqlite": (
-        """CREATE TRIGGER cells_are_frozen BEFORE UPDATE OF
-           id, k, latitude, longitude, cost, region_id, drawn, made ON cells
-           BEGIN SELECT RAISE(ABORT, 'a published cell never changes'); END""",
-        """CREATE TRIGGER cells_stay BEFORE DELETE ON cells
-           BEGIN SELECT RAISE(ABORT, 'a published cell is never deleted'); END""",
-        """CREATE TRIGGER batches_are_frozen BEFORE UPDATE OF id, k, homes, parent_id ON batches
-           BEGIN SELECT RAISE(ABORT, 'a batch never changes'); END""",
-        """CREATE TRIGGER batches_stay BEFORE DELETE ON batches
-           BEGIN SELECT RAISE(ABORT, 'a batch is never deleted'); END""",
-    ),
-    "postgresql": (
-        """CREATE FUNCTION shoal_frozen() RETURNS trigger LANGUAGE plpgsql AS
-           $$ BEGIN RAISE EXCEPTION 'what was published never changes'; END $$""",
-        """CREATE TRIGGER cells_are_frozen BEFORE UPDATE OF
-           id, k, latitude, longitude, cost, region_id, drawn, made ON cells
-           FOR EACH ROW EXECUTE FUNCTION shoal_frozen()""",
-        """CREATE TRIGGER cells_stay BEFORE DELETE ON cells FOR EACH ROW EXECUTE FUNCTION shoal_frozen()""",
-        """CREATE TRIGGER batches_are_frozen BEFORE UPDATE OF id, k, homes, parent_id ON batches
-           FOR EACH ROW EXECUTE FUNCTION shoal_frozen()""",
-        """CREATE TRIGGER batches_stay BEFORE DELETE ON batches FOR EACH ROW EXECUTE FUNCTION shoal_frozen()""",
-    ),
-}
-"""Triggers that refuse to change or delete what was published, whoever asks."""

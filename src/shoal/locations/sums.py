@@ -105,7 +105,7 @@ class Sums:
         if not here:
             return None, {}
         live = sa.select(devices.c.batch_id, sa.func.count()).where(devices.c.batch_id.in_(list(here)))
-        everywhere = dict(self.connection.execute(live.group_by(devices.c.batch_id)).tuples().all())
+        everywhere = {row[0]: row[1] for row in self.connection.execute(live.group_by(devices.c.batch_id))}
         at_home = {batch: count for batch, count in here.items() if everywhere[batch] == count}
         weights = at_home or dict(here)
         sums = self.read(list(weights))
