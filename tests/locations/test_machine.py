@@ -8,8 +8,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
-from locations.world import World
 
+from locations.world import World
 from shoal.locations.policy import Policy
 
 STEPS = int(os.environ.get("SHOAL_LOCATIONS_STEPS", "0"))
@@ -45,7 +45,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(policy=POLICIES)
     def begin(self, policy):
-        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
+        self.folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
         self.world = World(self.folder, policy)
 
     @rule(count=st.integers(1, 4), devices=st.sampled_from([1, 1, 3]))

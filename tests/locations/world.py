@@ -180,7 +180,7 @@ class World:
         """Who was together stays together, or leaves in parts of at least k."""
         if not self.policy.history:
             return
-        for atom, old in list(self.atoms.items()):
+        for old in list(self.atoms.values()):
             live = {device for device in old if device in there}
             parts = defaultdict(set)
             for device in live:
@@ -242,7 +242,14 @@ class World:
         x, y, z = middle
         latitude, longitude = math.degrees(math.atan2(z, math.hypot(x, y))), math.degrees(math.atan2(y, x))
         half = 0.51 * 10.0**-self.policy.digits
-        assert abs(centroid[0] - latitude) <= half, (centroid, latitude, longitude, middle, sums, {b: self.of_batch[b] for b, _ in sums})
+        assert abs(centroid[0] - latitude) <= half, (
+            centroid,
+            latitude,
+            longitude,
+            middle,
+            sums,
+            {b: self.of_batch[b] for b, _ in sums},
+        )
         if abs(centroid[0]) < 89.9 and math.hypot(x, y) > 1e-5:
             assert abs((centroid[1] - longitude + 180) % 360 - 180) <= half
 

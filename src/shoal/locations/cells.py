@@ -5,13 +5,13 @@ cancellation, so that no moment exists in which fewer than k share a centroid.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from shoal.locations.database import in_chunks
+from shoal.locations.database import Row, in_chunks
 from shoal.locations.keys import KeyRing
 from shoal.locations.members import Member, members_of, principals_of
 from shoal.locations.policy import Policy
@@ -28,7 +28,7 @@ class NewCell(NamedTuple):
     members: Sequence[Member]
     cost: float
     region: int
-    before: Sequence[sa.Row]
+    before: Sequence[Row]
 
 
 class Cells:
@@ -97,7 +97,7 @@ class Cells:
             self.connection.execute(sa.update(cells).where(cells.c.id.in_(chunk)).values(retired=change))
 
     def withdraw(self, cell: int) -> None:
-        """The last cell of a class, which has become too small: its devices get no answer until it is drawn anew."""
+        """The last cell of a class, now too small: its devices get no answer until it is drawn anew."""
         self.connection.execute(sa.update(atoms).where(atoms.c.cell_id == cell).values(cell_id=None))
         waiting = sa.update(devices).where(devices.c.waits_for == cell)
         self.connection.execute(waiting.values(waits_for=None))
@@ -140,9 +140,9 @@ class Cells:
         """An atom without devices belongs to no cell."""
         self.connection.execute(sa.update(atoms).where(atoms.c.id == atom).values(cell_id=None))
 
-    def rows_of(self, some_cells: Sequence[int]) -> list[sa.Row]:
+    def rows_of(self, some_cells: Sequence[int]) -> list[Row]:
         """The rows of cells."""
-        found: list[sa.Row] = []
+        found: list[Row] = []
         for chunk in in_chunks(list(some_cells)):
             found += self.connection.execute(sa.select(cells).where(cells.c.id.in_(chunk)).order_by(cells.c.id))
         return found
@@ -153,7 +153,7 @@ class Cells:
         update = sa.update(regions).where(regions.c.id == region)
         self.connection.execute(update.values(changes=regions.c.changes + 1))
 
-    def insert(self, table: sa.Table, values: dict[str, object]) -> int:
+    def insert(self, table: sa.Table, values: Mapping[str, object]) -> int:
         """A new row; returns its number."""
         key = self.connection.execute(sa.insert(table).values(**values)).inserted_primary_key
         assert key is not None

@@ -1,7 +1,7 @@
 """The database of a service: SQLite in a file, or PostgreSQL by its URL. Writes come one after the other.
 
-In SQLite a write begins by taking the lock, in PostgreSQL by locking the one row of `service`; so whatever a
-write reads stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
+In SQLite a write begins by taking the lock, in PostgreSQL by locking the one row of `service`; so whatever a write
+reads stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
 """
 
 import threading
@@ -30,6 +30,8 @@ _POOL = 8
 _PARAMETERS = 10_000  # of one statement: SQLite takes 32 766
 
 Item = TypeVar("Item")
+Row = sa.Row[*tuple[Any, ...]]
+Select = sa.Select[*tuple[Any, ...]]
 
 
 class Database:
@@ -113,7 +115,9 @@ def engine_of(url: str) -> Engine:
         return sa.create_engine(
             parsed, isolation_level="REPEATABLE READ", pool_size=_POOL, connect_args=arguments, pool_pre_ping=True
         )
-    raise ShoalError(f"{parsed.get_backend_name()} is no database that a service can use; use SQLite or PostgreSQL")
+    raise ShoalError(
+        f"{parsed.get_backend_name()} is no database that a service can use; use SQLite or PostgreSQL"
+    )
 
 
 def sqlite_engine(url: sa.URL) -> Engine:

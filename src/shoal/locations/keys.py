@@ -1,8 +1,9 @@
 """Secrets: the ring of keys that homes are sealed with, and credentials, of which only hashes are kept.
 
-Homes are sealed with AES-GCM under a key of 256 random bits and a fresh nonce, bound to the row that they belong to, so
-that no sealed home can be put into another row. A ring holds the present key and older ones, until all rows have been
-sealed anew. The key of the hashes of places is one for all time: hashes under two keys would count a place twice.
+Homes are sealed with AES-GCM under a key of 256 random bits and a fresh nonce, bound to the row that they belong
+to, so that no sealed home can be put into another row. A ring holds the present key and older ones, until all rows
+have been sealed anew. The key of the hashes of places is one for all time: hashes under two keys would count a
+place twice.
 """
 
 import base64

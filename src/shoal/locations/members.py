@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 
-from shoal.locations.database import in_chunks
+from shoal.locations.database import Select, in_chunks
 from shoal.locations.homes import opened
 from shoal.locations.keys import KeyRing
 from shoal.locations.schema import atoms, devices
@@ -53,7 +53,7 @@ def members_among(connection: Connection, ids: Sequence[int]) -> list[Member]:
     return sorted(found)
 
 
-def unanswered(k: int) -> sa.Select:
+def unanswered(k: int) -> Select:
     """The devices of a class that are in no cell."""
     return _MEMBERS.where(devices.c.k == k, atoms.c.cell_id.is_(None)).order_by(devices.c.id)
 
@@ -66,12 +66,12 @@ def waiting_for(connection: Connection, cells: Sequence[int]) -> list[Member]:
     return sorted(found)
 
 
-def read(connection: Connection, query: sa.Select) -> list[Member]:
+def read(connection: Connection, query: Select) -> list[Member]:
     """The members that a query finds."""
     return [Member(*row) for row in connection.execute(query)]
 
 
-def read_some(connection: Connection, query: sa.Select) -> Iterator[list[Member]]:
+def read_some(connection: Connection, query: Select) -> Iterator[list[Member]]:
     """The same, some at a time: a class may have millions."""
     result = connection.execution_options(yield_per=_AT_A_TIME).execute(query)
     for part in result.partitions():

@@ -34,7 +34,7 @@ class Policy:
     region : int
         About how many devices are drawn together.
     drift : float
-        A region is drawn anew when it loses this share more than a fresh drawing would, as far as can be estimated.
+        A region is drawn anew when it loses this share more than a fresh drawing would, as estimated.
     start : int
         The principals that a class waits for before it is drawn first; by default twice as many as a cell needs.
     """

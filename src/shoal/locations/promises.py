@@ -1,7 +1,7 @@
 """The seven promises of a service, each with the one query that finds whatever breaks it.
 
-The queries read the tables alone, not the code that filled them: they hold for a database after a crash, from a backup,
-or changed by hand. What they find is a row for each breach.
+The queries read the tables alone, not the code that filled them: they hold for a database after a crash, from a
+backup, or changed by hand. What they find is a row for each breach.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,8 @@ PROMISES = (
         "Homes enter and leave the sums behind centroids only in batches of at least k principals.",
         """SELECT id FROM batches WHERE homes < k
            UNION ALL SELECT devices.id FROM devices LEFT JOIN batches ON batches.id = devices.batch_id
-               WHERE devices.batch_id IS NOT NULL AND (batches.id IS NULL OR batches.split OR batches.k <> devices.k)
+               WHERE devices.batch_id IS NOT NULL
+               AND (batches.id IS NULL OR batches.split OR batches.k <> devices.k)
            UNION ALL SELECT cell_batches.cell_id FROM cell_batches
                JOIN cells ON cells.id = cell_batches.cell_id JOIN batches ON batches.id = cell_batches.batch_id
                WHERE batches.k <> cells.k OR cell_batches.weight < 1

@@ -1,8 +1,8 @@
 """Arrivals, first drawings and redraws.
 
-What is drawn is computed on a picture of the database, while look-ups and changes go on, and then put into force in one
-transaction, if what happened meanwhile still allows it; otherwise it is computed anew. So a first drawing of a
-million devices holds up nobody for longer than the drawing of one region takes to be written.
+What is drawn is computed on a picture of the database, while look-ups and changes go on, and then put into force
+in one transaction, if what happened meanwhile still allows it; otherwise it is computed anew. So a first drawing
+of a million devices holds up nobody for longer than the drawing of one region takes to be written.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 
 from shoal.locations import drawing
 from shoal.locations.cells import Cells, NewCell
-from shoal.locations.database import Database
+from shoal.locations.database import Database, Row, Select
 from shoal.locations.drawing import Demand, Drawn, People
 from shoal.locations.homes import opened, points
 from shoal.locations.keys import KeyRing
@@ -50,7 +50,7 @@ _AT_A_TIME = 500  # devices that are admitted in one transaction after a first d
 class Picture(NamedTuple):
     """The devices of some cells at one moment: their present cells are numbered as in `cells`."""
 
-    cells: list[sa.Row]
+    cells: list[Row]
     members: list[Member]
     arrays: Arrays
 
@@ -325,7 +325,7 @@ class Redraws:
         self,
         work: Cells,
         where: list[int],
-        before: list[sa.Row],
+        before: list[Row],
         members: list[Member],
         plan: Plan,
         goal: dict[int, int],
@@ -368,7 +368,7 @@ class Redraws:
             self._admit_cohort(work, k, cell)
 
     def _with_newcomers(self, members: Sequence[Member], plan: Plan) -> tuple[dict[int, int], dict[int, int]]:
-        """The part and the new cell of every member; who came meanwhile goes with the atom, to its nearest part."""
+        """The part and the new cell of every member; who came meanwhile goes to the nearest part of the atom."""
         of_atom: dict[int | None, dict[int, int]] = defaultdict(dict)
         for member in members:
             if member.id in plan.part:
@@ -406,7 +406,9 @@ class Redraws:
         return Demand(k, self.policy.slack_of(k), self.policy.places_of(k))
 
     def _is_enough(self, k: int, members: Sequence[Member]) -> bool:
-        return principals_of(members) >= self.policy.drawn_with(k) and places_of(members) >= self.policy.places_of(k)
+        return principals_of(members) >= self.policy.drawn_with(k) and places_of(members) >= self.policy.places_of(
+            k
+        )
 
     def _new_region(self, work: Cells, k: int) -> int:
         zero = {"devices": 0, "loss": 0.0, "kilometres": 0.0, "drift": 0.0, "changes": 0, "looked": 0}
@@ -443,18 +445,18 @@ def members_by(labels: Int) -> list[tuple[int, Int]]:
     return list(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def live_cells(k: int) -> sa.Select:
+def live_cells(k: int) -> Select:
     """The cells of a class."""
     return sa.select(cells.c.id).where(cells.c.k == k, cells.c.retired.is_(None))
 
 
-def live_regions(k: int) -> sa.Select:
+def live_regions(k: int) -> Select:
     """The regions of a class that have cells."""
     chosen = sa.select(cells.c.region_id).where(cells.c.k == k, cells.c.retired.is_(None))
     return chosen.distinct().order_by(cells.c.region_id)
 
 
-def waiting_in(k: int) -> sa.Select:
+def waiting_in(k: int) -> Select:
     """How many principals of a class are in no cell, and how many atoms were withdrawn."""
     count = sa.func.count
     query = sa.select(count(devices.c.principal_id.distinct()), count(devices.c.atom_id.distinct()))

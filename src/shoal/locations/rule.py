@@ -1,8 +1,8 @@
-"""The live cells in memory, and the rule that sends a newcomer to one: the least distance + cost, with frozen costs.
+"""The live cells in memory, and the rule that sends a newcomer to one: the least distance + cost, both frozen.
 
-The database counts changes of cells; only cells that were made or retired since the last look are read again. Whoever
-asks holds the lock of writes, so that what is in memory is what the transaction sees; after a transaction that
-failed everything is read anew.
+The database counts changes of cells; only cells that were made or retired since the last look are read again.
+Whoever asks holds the lock of writes, so that what is in memory is what the transaction sees; after a transaction
+that failed everything is read anew.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What devices and operators may ask of a service. Every request is one transaction: it holds whole or not at all."""
+"""What devices and operators may ask of a service. A request is one transaction: all of it happens, or nothing."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from shoal.errors import ShoalError
 from shoal.locations import homes, schema, sums
 from shoal.locations.cells import Cells
-from shoal.locations.database import Database
+from shoal.locations.database import Database, Row, Select
 from shoal.locations.errors import RefusedError, UnknownError
 from shoal.locations.keys import DEVICE, INVITATION, OPERATOR, KeyRing, digest_of, new_secret, same
 from shoal.locations.policy import Policy
@@ -54,7 +54,9 @@ class Service:
         self.database, self.ring, self.policy = database, ring, policy
         self._live = LiveCells()
         look_up = sa.select(cells.c.latitude, cells.c.longitude, devices.c.k, devices.c.digest)
-        self._look_up = look_up.select_from(devices.outerjoin(atoms).outerjoin(cells, atoms.c.cell_id == cells.c.id))
+        self._look_up = look_up.select_from(
+            devices.outerjoin(atoms).outerjoin(cells, atoms.c.cell_id == cells.c.id)
+        )
 
     @classmethod
     def open(cls, url: str, ring: KeyRing, policy: Policy | None = None) -> Self:
@@ -164,6 +166,16 @@ class Service:
             row = connection.execute(sa.select(operators).where(operators.c.digest == digest)).one_or_none()
         return row.name if row is not None and same(row.digest, digest) else None
 
+    def has_operators(self) -> bool:
+        """Whether anybody has a key for operators."""
+        with self.database.read() as connection:
+            return connection.execute(sa.select(operators.c.id).limit(1)).first() is not None
+
+    def has_devices(self) -> bool:
+        """Whether anybody is signed up."""
+        with self.database.read() as connection:
+            return connection.execute(sa.select(devices.c.id).limit(1)).first() is not None
+
     def cells(self, k: int | None = None) -> list[ShownCell]:
         """The cells of one class or of all."""
         query = sa.select(
@@ -228,7 +240,7 @@ class Service:
             raise RefusedError(f"k must be one of {', '.join(map(str, self.policy.classes))}")
         return chosen
 
-    def _device(self, connection: Connection, credential: str) -> sa.Row:
+    def _device(self, connection: Connection, credential: str) -> Row:
         digest = digest_of(credential, DEVICE)
         row = connection.execute(sa.select(devices).where(devices.c.digest == digest)).one_or_none()
         if row is None or not same(row.digest, digest):
@@ -250,11 +262,12 @@ class Service:
             "key": self.ring.present,
             "sealed": homes.seal(self.ring, *place, digest),
         }
-        number = connection.execute(sa.insert(devices).values(**values)).inserted_primary_key[0]
-        self._redraws.admit(connection, k, number, homes.points(homes.row(place))[0])
+        key = connection.execute(sa.insert(devices).values(**values)).inserted_primary_key
+        assert key is not None
+        self._redraws.admit(connection, k, int(key[0]), homes.points(homes.row(place))[0])
         return secret
 
-    def _leave(self, connection: Connection, row: sa.Row) -> None:
+    def _leave(self, connection: Connection, row: Row) -> None:
         connection.execute(sa.delete(devices).where(devices.c.id == row.id))
         if row.atom_id is None:
             return
@@ -264,16 +277,19 @@ class Service:
             return
         work = Cells(connection, self.ring, self.policy, self._live)
         work.changed(connection.execute(sa.select(cells.c.region_id).where(cells.c.id == cell)).scalar_one())
-        if connection.execute(sa.select(devices.c.id).where(devices.c.atom_id == row.atom_id).limit(1)).first() is None:
+        if (
+            connection.execute(sa.select(devices.c.id).where(devices.c.atom_id == row.atom_id).limit(1)).first()
+            is None
+        ):
             work.detach(row.atom_id)
         work.settle(row.k, cell)
 
     def _figures_of(self, connection: Connection, k: int) -> dict[str, Any]:
         in_class = sa.select(sa.func.count()).select_from(cells).where(cells.c.k == k, cells.c.retired.is_(None))
-        unanswered = sa.select(sa.func.count(devices.c.principal_id.distinct())).select_from(devices.outerjoin(atoms))
-        waiting = connection.execute(
-            unanswered.where(devices.c.k == k, atoms.c.cell_id.is_(None))
-        ).scalar_one()
+        unanswered = sa.select(sa.func.count(devices.c.principal_id.distinct())).select_from(
+            devices.outerjoin(atoms)
+        )
+        waiting = connection.execute(unanswered.where(devices.c.k == k, atoms.c.cell_id.is_(None))).scalar_one()
         live = sa.exists().where(cells.c.region_id == regions.c.id, cells.c.retired.is_(None))
         looked = connection.execute(sa.select(regions).where(regions.c.k == k, live)).all()
         total = sum(row.devices for row in looked)
@@ -309,7 +325,7 @@ def class_row(policy: Policy, k: int) -> dict[str, int | bool]:
     return {"k": k, "drawing": False, **least}
 
 
-def short_atoms(k: int) -> sa.Select:
+def short_atoms(k: int) -> Select:
     """How many atoms cancellations have brought below k principals."""
     live = (
         sa.select(sa.func.count(devices.c.principal_id.distinct()).label("live"))
@@ -320,12 +336,12 @@ def short_atoms(k: int) -> sa.Select:
     return sa.select(sa.func.count()).select_from(live).where(live.c.live < k)
 
 
-def owner_of_device(row: sa.Row) -> str:
+def owner_of_device(row: Row) -> str:
     """What the home of a device is bound to."""
     return homes.owner_of(row.digest)
 
 
-def owner_of_batch(row: sa.Row) -> str:
+def owner_of_batch(row: Row) -> str:
     """What the sum of a batch is bound to."""
     return sums.owner_of(row.id)
 

@@ -1,9 +1,9 @@
 """The sums behind centroids: homes enter and leave them in batches of at least k.
 
-Every published centroid is a weighted mean of the means of batches. A batch is formed of at least k homes that are in
-no sum yet, and is afterwards only split into parts of at least k homes each; homes of devices that are gone stay in
-the sum of one part. So whatever is computed from all centroids ever published, even with the exact sizes of cells,
-is a sum over whole parts of at least k homes, never over fewer.
+Every published centroid is a weighted mean of the means of batches. A batch is formed of at least k homes that are
+in no sum yet, and is afterwards only split into parts of at least k homes each; homes of devices that are gone
+stay in the sum of one part. So whatever is computed from all centroids ever published, even with the exact sizes
+of cells, is a sum over whole parts of at least k homes, never over fewer.
 """
 
 import struct
