@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, NoReturn, TypeVar
 
 from fastapi import Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from shoal.locations.limits import Limits
 from shoal.locations.policy import LARGEST_K
@@ -47,6 +47,12 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True)
 
 
+def _whole(value: object) -> object:
+    """3.0 is the whole number 3, as JSON schemas have it; a body that is good by the schema must be taken."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)  # comes last, or the schema loses the limits that stand before it
 Latitude = Annotated[float, Field(ge=-90, le=90, description="Degrees north of the equator.", examples=[41.404])]
 Longitude = Annotated[float, Field(ge=-180, le=180, description="Degrees east of Greenwich.", examples=[2.174])]
 
@@ -73,6 +79,7 @@ class SignUp(Place):
             description="The least number of principals to hide among; without it, the smallest that is offered.",
             examples=[5],
         ),
+        WHOLE,
     ] = None
 
 
@@ -82,6 +89,7 @@ class Redraw(Body):
     k: Annotated[
         int | None,
         Field(ge=2, le=LARGEST_K, description="Draw only the cells of this k; without it, all.", examples=[5]),
+        WHOLE,
     ] = None
 
 
@@ -89,10 +97,12 @@ class Invitations(Body):
     """How many invitations, and how many devices each of them is good for."""
 
     count: Annotated[
-        int, Field(ge=1, le=MOST_INVITATIONS, description="Invitations, one a principal.", examples=[10])
+        int, Field(ge=1, le=MOST_INVITATIONS, description="Invitations, one a principal.", examples=[10]), WHOLE
     ] = 1
     devices: Annotated[
-        int, Field(ge=1, le=MOST_DEVICES, description="Devices that each principal may sign up.", examples=[1])
+        int,
+        Field(ge=1, le=MOST_DEVICES, description="Devices that each principal may sign up.", examples=[1]),
+        WHOLE,
     ] = 1
 
 

@@ -20,26 +20,7 @@ MOST_OUTLINES = 5000
 
 _AT_A_TIME = 500  # features that are written at once, so that look-ups in between need not wait
 
-_QUERY = {
-    "parameters": [
-        {
-            "name": "k",
-            "in": "query",
-            "required": False,
-            "description": "Only the cells of this k.",
-            "schema": {"type": "integer", "minimum": 2},
-        },
-        {
-            "name": "bbox",
-            "in": "query",
-            "required": False,
-            "description": "Only cells in a box: west, south, east and north in degrees. A box whose west is "
-            "greater than its east crosses the antimeridian.",
-            "schema": {"type": "string", "maxLength": 200},
-            "example": "-0.5,51.3,0.3,51.7",
-        },
-    ]
-}
+_SIDES = [{"type": "number", "minimum": -most, "maximum": most} for most in (180, 90, 180, 90)]
 _COLLECTION = {
     "type": "object",
     "required": ["type", "outlines", "features"],
@@ -76,7 +57,7 @@ def add_operator_routes(app: FastAPI, asking: Asking, metrics: Metrics, watched:
             **KNOWN,
             **EVERY,
         },
-        openapi_extra={**_QUERY, **by("operator")},
+        openapi_extra={"parameters": _parameters(classes), **by("operator")},
         operation_id="cells",
     )
     async def cells(request: Request, _: Operator) -> Response:
@@ -151,6 +132,28 @@ def add_operator_routes(app: FastAPI, asking: Asking, metrics: Metrics, watched:
     async def show_metrics(_: Operator) -> Response:
         now = await asking.figures.get()
         return Response(metrics.text(now, watched), headers={"content-type": TYPE})
+
+
+def _parameters(classes: tuple[int, ...]) -> list[dict[str, Any]]:
+    """What a query for cells may hold."""
+    return [
+        {
+            "name": "k",
+            "in": "query",
+            "description": "Only the cells of this k.",
+            "schema": {"type": "integer", "enum": list(classes)},
+        },
+        {
+            "name": "bbox",
+            "in": "query",
+            "description": "Only cells in a box: west, south, east and north in degrees. South must not be "
+            "greater than north. A box whose west is greater than its east crosses the antimeridian.",
+            "style": "form",
+            "explode": False,
+            "schema": {"type": "array", "prefixItems": _SIDES, "items": False, "minItems": 4, "maxItems": 4},
+            "example": [-0.5, 51.3, 0.3, 51.7],
+        },
+    ]
 
 
 def _part(request: Request) -> tuple[int | None, tuple[float, float, float, float] | None]:
