@@ -9,12 +9,14 @@ Guarantee: every cell that is drawn meets the demand, or none is drawn. The same
 
 import numpy as np
 
+from shoal.locations.distances import cheapest
 from shoal.locations.merging import merged
 from shoal.locations.people import Demand, Drawn, Float, Int, People, enough, means, renumbered
 
 _REGION_ROUNDS = 12  # regions need no more: what the last rounds gain is lost in the cells
 _REGION_GAIN = 1e-3
-_SWEEPS = 10
+_FEW = 500  # homes up to which a second start takes only milliseconds
+_SWEEPS = 10  # rounds of exchanges
 
 
 def regions_of(homes: Float, size: int) -> Int:
@@ -71,17 +73,25 @@ def drawn(people: People, labels: Int) -> Drawn:
 
 
 def first_groups(homes: Float, least: int, seed: int) -> Int:
-    """Groups of at least so many homes, whoever lives there."""
+    """Groups of at least so many homes, whoever lives there: PCL from MDAV, and of few from random homes."""
     if len(homes) < 2 * least:
         return np.zeros(len(homes), np.int64)
     from shoal.methods.mdav import MDAV
     from shoal.quantizing.lloyd import shared_out
 
     homes = np.ascontiguousarray(homes)
-    sizes = shared_out(len(homes), np.ones(len(homes) // least))
-    labels = MDAV(k=least).fit(homes).labels_
-    centres = means(homes, labels, len(sizes))
-    return traded(homes, lloyd(homes, sizes, centres, np.zeros(len(sizes))), least)
+    count = len(homes) // least
+    starts = [means(homes, MDAV(k=least).fit(homes).labels_, count)]
+    if len(homes) <= _FEW:
+        starts.append(homes[np.random.default_rng(seed).choice(len(homes), count, replace=False)])
+    sizes, costs = shared_out(len(homes), np.ones(count)), np.zeros(count)
+    found = [traded(homes, lloyd(homes, sizes, centres, costs), least) for centres in starts]
+    return min(found, key=lambda labels: squares(homes, labels))
+
+
+def squares(homes: Float, labels: Int) -> float:
+    """The sum of squared distances to the means of groups."""
+    return float(np.square(homes - means(homes, labels, int(labels.max()) + 1)[labels]).sum())
 
 
 def lloyd(homes: Float, sizes: Int, centres: Float, costs: Float) -> Int:
@@ -111,21 +121,56 @@ def traded(homes: Float, labels: Int, least: int) -> Int:
 def redraw_freely(
     people: People, cells: Int, centres: Float, costs: Float, demand: Demand, seed: int = 0
 ) -> Drawn:
-    """Cells for all these people, by PCL from the centres and costs of the present cells, with no history kept."""
-    if not enough(people, demand):
-        return none_drawn()
-    homes = np.ascontiguousarray(people.homes)
-    count = len(homes) // demand.least
-    if not len(centres) or count < 2:
-        return draw(people, demand, seed)
-    from shoal.methods.pcl import resized
-    from shoal.quantizing.lloyd import shared_out
-    from shoal.quantizing.quantizer import Quantizer
+    """Cells for all these people with no history kept: by PCL from the present centres and costs, or afresh.
 
-    begun = resized(Quantizer(centres, costs), homes, count)
-    sizes = shared_out(len(homes), np.ones(count))
-    labels = traded(homes, lloyd(homes, sizes, begun.centres, begun.costs), demand.least)
-    return drawn(people, merged(people, labels, demand))
+    What loses less is taken, the cells from the present ones if both lose the same.
+    """
+    fresh = draw(people, demand, seed)
+    count = len(people.homes) // demand.least
+    if not len(fresh.members) or not len(centres) or count < 2:
+        return fresh
+    from shoal.quantizing.lloyd import shared_out
+
+    homes = np.ascontiguousarray(people.homes)
+    begun = resized(homes, cells, centres, costs, count)
+    labels = traded(homes, lloyd(homes, shared_out(len(homes), np.ones(count)), *begun), demand.least)
+    labels = merged(people, labels, demand)
+    return fresh if squares(homes, fresh.cells) < squares(homes, labels) else drawn(people, labels)
+
+
+def resized(homes: Float, cells: Int, centres: Float, costs: Float, count: int) -> tuple[Float, Float]:
+    """So many centres with their costs, of those of the present cells.
+
+    Of too many, one of the two nearest to each other goes, again and again. Where there are too few, the home
+    farthest from the centre of its cell becomes one, at the cost of that cell.
+    """
+    if len(centres) > count:
+        stays = apart(centres, count)
+        return centres[stays], costs[stays]
+    added, paid = np.empty(count - len(centres), np.int64), np.empty(count - len(centres))
+    owner = np.where(cells >= 0, cells, cheapest(homes, centres, costs))
+    away, price = np.square(homes - centres[owner]).sum(axis=1), costs[owner]
+    for place in range(len(added)):
+        far = int(away.argmax())
+        added[place], paid[place] = far, price[far]
+        there = np.square(homes - homes[far]).sum(axis=1)
+        price = np.where(there < away, price[far], price)
+        away = np.minimum(away, there)
+    return np.concatenate([centres, homes[added]]), np.concatenate([costs, paid])
+
+
+def apart(centres: Float, count: int) -> Int:
+    """So many of the centres: of the two nearest to each other the first goes, again and again."""
+    between = np.square(centres[:, None] - centres).sum(axis=2)
+    np.fill_diagonal(between, np.inf)
+    stays, nearest = np.ones(len(centres), np.bool_), between.min(axis=1)
+    for _ in range(len(centres) - count):
+        gone = int(nearest.argmin())
+        stays[gone], nearest[gone] = False, np.inf
+        touched = (between[gone] <= nearest) & stays
+        between[gone], between[:, gone] = np.inf, np.inf
+        nearest[touched] = between[touched].min(axis=1)
+    return np.flatnonzero(stays)
 
 
 def costs_for(homes: Float, labels: Int, centres: Float) -> Float:

@@ -82,7 +82,7 @@ class Pool:
         """The merges in turn, each into the lower number; between equal losses the lowest numbers."""
         done = []
         rows = np.flatnonzero(lacking)
-        table = np.array([self.costs(row) for row in rows])
+        table = np.array([self.costs(int(row)) for row in rows])
         where = table.argmin(axis=1)
         least = table[np.arange(len(rows)), where]
         while len(rows) and np.isfinite(least.min()):
@@ -91,10 +91,10 @@ class Pool:
             one, other = sorted((int(rows[slot]), int(where[slot])))
             self.join(one, other)
             done.append((one, other))
-            keep = (rows != one) & (rows != other)
+            keep = (rows >= 0) & (rows != one) & (rows != other)
             changed = self.costs(one)[rows]
             table[:, other], table[:, one] = np.inf, changed
-            better = (changed < least) | ((changed == least) & (one < where))
+            better = keep & ((changed < least) | ((changed == least) & (one < where)))
             stale = keep & ((where == one) | (where == other)) & ~better
             least[better], where[better] = changed[better], one
             where[stale] = table[stale].argmin(axis=1)

@@ -30,7 +30,7 @@ class Regrouping:
     def __init__(
         self, people: People, unit: Int, cell: Int, demand: Demand, allowed: Iterable[Units] = ()
     ) -> None:
-        """`unit` is the unit of each row, `cell` that of each unit; `allowed` cells may stay, whatever they have."""
+        """`unit` is the unit of each row, `cell` that of each unit; `allowed` cells may stay as they are."""
         count = len(cell)
         sizes = np.bincount(unit, minlength=count)
         homes = people.homes - people.homes.mean(axis=0)
