@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Iterable
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ def checked(latitude: object, longitude: object) -> tuple[float, float]:
     found = []
     for name, value, limit in (("latitude", latitude, 90), ("longitude", longitude, 180)):
         whole = isinstance(value, int | float) and not isinstance(value, bool)
-        if not whole or not isfinite(value) or abs(value) > limit:  # type: ignore[arg-type]
+        if not whole or not abs(value) <= limit:  # type: ignore[arg-type]  # nor NaN
             raise RefusedError(f"{name} must be a number of degrees from -{limit} to {limit}")
         found.append(float(value) + 0.0)  # type: ignore[arg-type]
     return found[0], found[1]

@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from shoal.errors import ShoalError, warn
-from shoal.files.atomic import atomically
+from shoal.files.atomic import check_target
 
 VARIABLE = "SHOAL_LOCATIONS_KEYS"
 """The environment variable that holds a ring in place of a file."""
@@ -99,10 +100,13 @@ class KeyRing:
 
     def save(self, path: Path, overwrite: bool = False) -> None:
         """Write the ring to a file that only its owner may read, whole or not at all."""
-        with atomically(path, overwrite) as temporary:
-            temporary.touch(mode=0o600)
-            temporary.chmod(0o600)
-            temporary.write_text(self.to_text() + "\n", encoding="utf-8")
+        check_target(path, overwrite)
+        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # for its owner alone
+        with os.fdopen(number, "w", encoding="utf-8") as temporary:
+            temporary.write(self.to_text() + "\n")
+            temporary.flush()
+            os.fsync(number)
+        Path(name).replace(path)
 
     def rotated(self) -> "KeyRing":
         """The same ring with a new present key; older rows can still be opened."""
