@@ -85,7 +85,7 @@ class Serving:
 def serve(serving: Serving, started: Callable[[str], None] | None = None) -> None:
     """Run a service until SIGINT or SIGTERM; `started` is told its URL."""
     watched = Watched()
-    with listening(serving.host, serving.port) as listener:
+    with _logging(serving.log_requests), listening(serving.host, serving.port) as listener:
         url = url_of(serving, listener)
         _warn_of_plain_text(serving)
         service = Service.open(serving.database, serving.ring, serving.policy)
@@ -99,22 +99,37 @@ def serve(serving: Serving, started: Callable[[str], None] | None = None) -> Non
 
 
 @contextmanager
+def _logging(requests: bool) -> Iterator[None]:
+    """What the service logs goes to standard error, as plain lines."""
+    handler, before = logging.StreamHandler(), logger.level
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO if requests else logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+
+
+@contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
     """A socket at that address; or a line that says why there is none."""
+    if not 0 <= port <= 65_535:  # the system would take another one in its place
+        raise ShoalError(f"there is no port {port}; choose one from 1 to 65535 with --port")
     try:
         kind, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0::4]
-    except (OSError, OverflowError) as error:
+    except (OSError, UnicodeError) as error:
         raise ShoalError(f"there is no address {host!r}; give one with --host, such as 127.0.0.1") from error
     listener = socket.socket(kind)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(where)
         listener.listen(2048)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listener.close()
-        reason = getattr(error, "strerror", None) or error
         raise ShoalError(
-            f"cannot listen on {host} port {port}: {reason}; choose another port with --port"
+            f"cannot listen on {host} port {port}: {error.strerror}; choose another port with --port"
         ) from error
     with listener:
         yield listener
@@ -141,7 +156,6 @@ def _warn_of_plain_text(serving: Serving) -> None:
 
 def _config(app: object, serving: Serving) -> uvicorn.Config:
     """The options of uvicorn. Its own access log would hold queries; it is off, whatever is asked for."""
-    logger.setLevel(logging.INFO if serving.log_requests else logging.WARNING)
     tls = serving.tls
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]  # it is an ASGI application

@@ -79,7 +79,7 @@ def end_with_parent() -> None:
             ctypes.CDLL(None).prctl(_PARENT_DIED, signal.SIGKILL)
 
     def wait() -> NoReturn:
-        while sys.stdin.buffer.read(1024):
+        while os.read(0, 1024):  # not `sys.stdin`: Python could not take its lock from this thread at the end
             pass
         os._exit(0)
 
