@@ -71,24 +71,30 @@ class Cells:
 
     def draw(self, new: NewCell) -> int:
         """A new cell, to which its atoms move."""
-        place, weights = self.sums.centre(new.members, self.policy.digits)
-        if place is None:  # no home in it is in a sum yet: what was published before tells nothing new
-            place = new.before[0].latitude, new.before[0].longitude
-        values = {
-            "k": new.k,
-            "latitude": place[0],
-            "longitude": place[1],
-            "cost": new.cost,
-            "region_id": new.region,
-            "drawn": principals_of(new.members),
-            "made": self._next_change(),
-        }
-        number = self.insert(cells, values)
-        behind = [{"cell_id": number, "batch_id": batch, "weight": weight} for batch, weight in weights.items()]
+        return self.draw_each([new])[0]
+
+    def draw_each(self, some: Sequence[NewCell]) -> list[int]:
+        """New cells, to which their atoms move. There may be a thousand: a few statements are for all of them."""
+        if not some:
+            return []
+        change = self._next_change()
+        found = self.sums.centres([new.members for new in some], self.policy.digits)
+        rows = []
+        for new, (place, _) in zip(some, found, strict=True):
+            if place is None:  # no home in it is in a sum yet: what was published before tells nothing new
+                place = new.before[0].latitude, new.before[0].longitude
+            values = {"k": new.k, "latitude": place[0], "longitude": place[1], "cost": new.cost}
+            rows.append({**values, "region_id": new.region, "drawn": principals_of(new.members), "made": change})
+        numbers = self._insert_each(cells, rows)
+        behind = [
+            {"cell_id": number, "batch_id": batch, "weight": weight}
+            for number, (_, weights) in zip(numbers, found, strict=True)
+            for batch, weight in weights.items()
+        ]
         if behind:
             self.connection.execute(sa.insert(cell_batches), behind)
-        self.move(new.atoms, number)
-        return number
+        self._move_each({atom: number for new, number in zip(some, numbers, strict=True) for atom in new.atoms})
+        return numbers
 
     def retire(self, old: Sequence[int]) -> None:
         """Cells that nobody gets any more; what was published of them stays in the table."""
@@ -105,19 +111,36 @@ class Cells:
 
     def form(self, k: int, members: Sequence[Member], parent: int | None = None) -> int:
         """A new atom of these devices, with its parent's history."""
-        values = {"k": k, "parent_id": parent, "formed": principals_of(members), "left": 0}
-        number = self.insert(atoms, values)
-        for chunk in in_chunks([member.id for member in members]):
-            update = sa.update(devices).where(devices.c.id.in_(chunk))
-            self.connection.execute(update.values(atom_id=number, waits_for=None))
-        if parent is not None:
-            past = sa.select(sa.literal(number), atom_cells.c.step, atom_cells.c.cell_id)
-            self.connection.execute(
-                sa.insert(atom_cells).from_select(
-                    ["atom_id", "step", "cell_id"], past.where(atom_cells.c.atom_id == parent)
-                )
-            )
-        return number
+        return self.form_each(k, [members], [parent])[0]
+
+    def form_each(
+        self, k: int, groups: Sequence[Sequence[Member]], parents: Sequence[int | None] | None = None
+    ) -> list[int]:
+        """The same for several atoms."""
+        parents = [None] * len(groups) if parents is None else parents
+        rows = [
+            {"k": k, "parent_id": parent, "formed": principals_of(members), "left": 0}
+            for members, parent in zip(groups, parents, strict=True)
+        ]
+        numbers = self._insert_each(atoms, rows)
+        put = [
+            {"device": member.id, "atom": number}
+            for number, members in zip(numbers, groups, strict=True)
+            for member in members
+        ]
+        if put:
+            update = sa.update(devices).where(devices.c.id == sa.bindparam("device"))
+            self.connection.execute(update.values(atom_id=sa.bindparam("atom"), waits_for=None), put)
+        for number, parent in zip(numbers, parents, strict=True):
+            if parent is not None:
+                self._inherit(number, parent)
+        return numbers
+
+    def _inherit(self, atom: int, parent: int) -> None:
+        """An atom begins with its parent's history."""
+        past = sa.select(sa.literal(atom), atom_cells.c.step, atom_cells.c.cell_id)
+        own = past.where(atom_cells.c.atom_id == parent)
+        self.connection.execute(sa.insert(atom_cells).from_select(["atom_id", "step", "cell_id"], own))
 
     def join(self, device: int, cell: int) -> None:
         """A newcomer joins the smallest atom of its cell: it hides those that cancellations have left alone."""
@@ -128,17 +151,23 @@ class Cells:
 
     def move(self, some_atoms: Iterable[int], cell: int) -> None:
         """Atoms as a whole to another cell, which becomes part of their history."""
-        for chunk in in_chunks(list(some_atoms)):
-            self.connection.execute(sa.update(atoms).where(atoms.c.id.in_(chunk)).values(cell_id=cell))
+        self._move_each(dict.fromkeys(some_atoms, cell))
+
+    def _move_each(self, goal: Mapping[int, int]) -> None:
+        """Every atom to its own cell."""
+        update = sa.update(atoms).where(atoms.c.id == sa.bindparam("atom")).values(cell_id=sa.bindparam("cell"))
+        for chunk in in_chunks(list(goal)):
+            self.connection.execute(update, [{"atom": atom, "cell": goal[atom]} for atom in chunk])
             steps = sa.select(atom_cells.c.atom_id, sa.func.max(atom_cells.c.step))
             last = steps.where(atom_cells.c.atom_id.in_(chunk)).group_by(atom_cells.c.atom_id)
             past = {row[0]: row[1] for row in self.connection.execute(last)}
-            rows = [{"atom_id": atom, "step": past.get(atom, 0) + 1, "cell_id": cell} for atom in chunk]
+            rows = [{"atom_id": atom, "step": past.get(atom, 0) + 1, "cell_id": goal[atom]} for atom in chunk]
             self.connection.execute(sa.insert(atom_cells), rows)
 
-    def detach(self, atom: int) -> None:
-        """An atom without devices belongs to no cell."""
-        self.connection.execute(sa.update(atoms).where(atoms.c.id == atom).values(cell_id=None))
+    def detach(self, some_atoms: Sequence[int]) -> None:
+        """Atoms without devices belong to no cell."""
+        for chunk in in_chunks(some_atoms):
+            self.connection.execute(sa.update(atoms).where(atoms.c.id.in_(chunk)).values(cell_id=None))
 
     def rows_of(self, some_cells: Sequence[int]) -> list[Row]:
         """The rows of cells."""
@@ -158,6 +187,13 @@ class Cells:
         key = self.connection.execute(sa.insert(table).values(**values)).inserted_primary_key
         assert key is not None
         return int(key[0])
+
+    def _insert_each(self, table: sa.Table, rows: Sequence[Mapping[str, object]]) -> list[int]:
+        """New rows; returns their numbers, in the order of the rows."""
+        if not rows:
+            return []
+        returned = sa.insert(table).returning(table.c.id, sort_by_parameter_order=True)
+        return [int(row[0]) for row in self.connection.execute(returned, rows)]
 
     def _next_change(self) -> int:
         self.connection.execute(sa.update(service).values(change=service.c.change + 1))

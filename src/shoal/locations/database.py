@@ -40,7 +40,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = engine_of(url)
         self.name = self.engine.url.render_as_string(hide_password=True)
-        self._turn = threading.RLock()
+        self.turn = threading.RLock()
         try:
             self._migrate()
         except SQLAlchemyError as error:
@@ -60,7 +60,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A connection whose changes are committed at the end of the block, or not at all."""
-        with self._turn, self._translated():
+        with self.turn, self._translated():
             options = {"shoal_writes": True}
             if self.engine.dialect.name == "postgresql":
                 options["isolation_level"] = "READ COMMITTED"  # type: ignore[assignment]

@@ -124,7 +124,7 @@ class Redraws:
             enough = self.policy.drawn_with(k) if withdrawn else self.policy.start_of(k)
             if not begun and principals < enough:
                 return False
-        with self.database.write() as connection:
+        with self.live.write(self.database) as connection:
             connection.execute(sa.update(classes).where(classes.c.k == k).values(drawing=True))
         with self.database.read() as connection:
             new = unanswered(k).where(devices.c.atom_id.is_(None))
@@ -145,37 +145,34 @@ class Redraws:
 
     def _put_first(self, k: int, people: Arrays, drawn: Drawn) -> bool:
         """Put the cells of a region into force; one that has lost too many meanwhile is left out."""
-        with self.database.write() as connection:
-            self.live.forget()
+        with self.live.write(self.database) as connection:
             there = {member.id: member for member in members_among(connection, people.ids.tolist())}
             work = self._cells(connection)
             region = self._new_region(work, k)
-            found = False
+            groups, costs = [], []
             for number, rows in members_by(drawn.cells):
                 ids = people.ids[drawn.members[rows]].tolist()
                 some = [there[one] for one in ids if one in there and there[one].atom_id is None]
                 if self._is_enough(k, some):
-                    cell = NewCell(
-                        k, [work.form(k, some)], work.sums.enter(k, some), float(drawn.costs[number]), region, []
-                    )
-                    work.draw(cell)
-                    found = True
+                    groups.append(some)
+                    costs.append(float(drawn.costs[number]))
+            formed, entered = work.form_each(k, groups), work.sums.enter_each(k, groups)
+            new = zip(formed, entered, costs, strict=True)
+            work.draw_each([NewCell(k, [atom], some, cost, region, []) for atom, some, cost in new])
             self._measure(connection, region, drawn_anew=True)
-            return found
+            return bool(groups)
 
     def _end_first(self, k: int) -> bool:
         """Whoever is not in a cell yet joins one; where there is none, all who wait may be enough for one cell."""
-        with self.database.write() as connection:
-            self.live.forget()
+        with self.live.write(self.database) as connection:
             self.live.refresh(connection)
             done = bool(self.live.of(k).rows) or self._draw_all_as_one(connection, k)
             connection.execute(sa.update(classes).where(classes.c.k == k).values(drawing=False))
-            self.live.forget()
             self.live.refresh(connection)
             if done:
                 self._place_withdrawn(connection, k)
         while done:
-            with self.database.write() as connection:
+            with self.live.write(self.database) as connection:
                 query = unanswered(k).where(devices.c.atom_id.is_(None), devices.c.waits_for.is_(None))
                 some = read(connection, query.limit(_AT_A_TIME))
                 homes = opened(self.ring, [(member.sealed, member.key, member.digest) for member in some])
@@ -232,7 +229,7 @@ class Redraws:
             due = [region for k in chosen for region in connection.execute(live_regions(k)).scalars()]
         for region in due:
             self.redraw(region)
-        with self.database.write() as connection:
+        with self.live.write(self.database) as connection:
             connection.execute(sa.update(requests).where(requests.c.id == request.id).values(done=True))
         return True
 
@@ -245,7 +242,7 @@ class Redraws:
             region = connection.execute(lives.order_by(since.desc(), regions.c.id).limit(1)).one_or_none()
         if region is None:
             return False
-        with self.database.write() as connection:
+        with self.live.write(self.database) as connection:
             drift = self._measure(connection, region.id, drawn_anew=False)
         if drift > self.policy.drift:
             self.redraw(region.id)
@@ -259,8 +256,7 @@ class Redraws:
             if not picture.members:
                 return False
             plan = self._planned(picture, attempt)
-            with self.database.write() as connection:
-                self.live.forget()
+            with self.live.write(self.database) as connection:
                 done = self._put(connection, region, picture, plan)
             if done is not None:
                 return done
@@ -334,21 +330,25 @@ class Redraws:
         """New atoms for the pieces of those that are split, then the sums, then the cells."""
         k = before[0].k
         inside: dict[int, list[int]] = defaultdict(list)
+        split = [(atom, piece) for atom, by in pieces.items() if len(by) > 1 for piece in by.values()]
+        formed = work.form_each(k, [piece for _, piece in split], [atom for atom, _ in split])
+        work.detach(sorted({atom for atom, _ in split}))
+        for (_, piece), number in zip(split, formed, strict=True):
+            inside[goal[piece[0].id]].append(number)
         for atom, by in pieces.items():
-            for piece in by.values():
-                number = work.form(k, piece, parent=atom) if len(by) > 1 else atom
-                inside[goal[piece[0].id]].append(number)
-            if len(by) > 1:
-                work.detach(atom)
+            if len(by) == 1:
+                inside[goal[next(iter(by.values()))[0].id]].append(atom)
         ends = {m.id: goal[m.id] if goal[m.id] >= 0 else -1 - (m.cell_id or 0) for m in members}
         gathered: dict[int, list[Member]] = defaultdict(list)
         for member in work.sums.split(k, members, ends):
             gathered[goal[member.id]].append(member)
         rows = {cell.id: cell for cell in before}
-        entered = {number: work.sums.enter(k, gathered[number]) for number in sorted(inside) if number >= 0}
-        for number, some in entered.items():
+        numbers = [number for number in sorted(inside) if number >= 0]
+        new = []
+        for number, some in zip(numbers, work.sums.enter_each(k, [gathered[n] for n in numbers]), strict=True):
             old = [rows[cell] for cell in sorted({m.cell_id for m in some if m.cell_id is not None})]
-            work.draw(NewCell(k, inside[number], some, float(plan.costs[number]), where[number], old))
+            new.append(NewCell(k, inside[number], some, float(plan.costs[number]), where[number], old))
+        work.draw_each(new)
         gone = [cell.id for cell in before if cell.id not in plan.kept]
         waiting = waiting_for(work.connection, gone)
         work.retire(gone)

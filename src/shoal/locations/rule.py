@@ -2,9 +2,11 @@
 
 The database counts changes of cells; only cells that were made or retired since the last look are read again.
 Whoever asks holds the lock of writes, so that what is in memory is what the transaction sees; after a transaction
-that failed everything is read anew.
+that saw changes and failed, everything is read anew.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +15,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.engine import Connection
 
+from shoal.locations.database import Database
 from shoal.locations.homes import points
 from shoal.locations.schema import cells, service
 
@@ -20,6 +23,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _FIRST_ROOM = 64  # cells that a class has room for at first
+_ROUNDED = 1e-13  # centroids are rounded, so their points have length 1 but for some 1e-16
 
 
 @dataclass
@@ -61,8 +65,11 @@ class ClassCells:
         """The cell of a newcomer; between equals, the oldest."""
         if not self.rows:
             return None
-        apart = np.square(self.centres[: self.used] - home).sum(axis=1)
-        return int(self.ids[np.argmin(apart + self.costs[: self.used])])
+        # All but those that can be the cheapest are told apart by one product, which rounds off about 1e-15.
+        nearly = self.costs[: self.used] - 2 * (self.centres[: self.used] @ home)
+        rows = np.flatnonzero(nearly <= nearly.min() + _ROUNDED)
+        paid = np.square(self.centres[rows] - home).sum(axis=1) + self.costs[rows]
+        return int(self.ids[rows[np.argmin(paid)]])
 
     def nearest(self, cell: int) -> int | None:
         """The live cell whose centroid is nearest to that of a cell; between equals, the oldest."""
@@ -104,6 +111,19 @@ class LiveCells:
                 self.of(row.k).add(row.id, place, row.cost)
         self.seen = change
         return change
+
+    @contextmanager
+    def write(self, database: Database) -> Iterator[Connection]:
+        """A write; if it fails, at its commit or before, the changes that it saw may be none and are forgotten."""
+        with database.turn:
+            before = self.seen
+            try:
+                with database.write() as connection:
+                    yield connection
+            except BaseException:
+                if self.seen != before:
+                    self.forget()
+                raise
 
     def of(self, k: int) -> ClassCells:
         """The cells of one class."""

@@ -227,12 +227,8 @@ class Service:
 
     @contextmanager
     def _write(self) -> Iterator[Connection]:
-        with self.database.write() as connection:
-            try:
-                yield connection
-            except BaseException:
-                self._live.forget()
-                raise
+        with self._live.write(self.database) as connection:
+            yield connection
 
     def _class(self, k: int | None) -> int:
         chosen = self.policy.classes[0] if k is None else k
@@ -276,12 +272,12 @@ class Service:
         if cell is None:
             return
         work = Cells(connection, self.ring, self.policy, self._live)
-        work.changed(connection.execute(sa.select(cells.c.region_id).where(cells.c.id == cell)).scalar_one())
+        work.changed(cell)
         if (
             connection.execute(sa.select(devices.c.id).where(devices.c.atom_id == row.atom_id).limit(1)).first()
             is None
         ):
-            work.detach(row.atom_id)
+            work.detach([row.atom_id])
         work.settle(row.k, cell)
 
     def _figures_of(self, connection: Connection, k: int) -> dict[str, Any]:
