@@ -41,7 +41,7 @@ Keys = Annotated[
 ]
 Classes = Annotated[
     str | None,
-    typer.Option(metavar="K,K", help="The k that devices may ask for, as 5,20,100; the first is usual. [5]"),
+    typer.Option("-k", metavar="K,K", help="The k that devices may ask for, as 5,20,100; the least is usual. [5]"),
 ]
 DATABASE = "locations.db"
 
@@ -331,12 +331,12 @@ def prepare(url: str, ring: "KeyRing", policy: "Policy | None", example: int) ->
 
 def settle_example(service: "Service", count: int) -> None:
     """Sign up devices of an invented city, and draw their cells; where devices are, nothing is done."""
-    from shoal.locations.city import city_homes
+    from shoal.locations.city import City
 
     if service.has_devices():
         print("the database has devices already; no examples were added")
         return
-    for invitation, (latitude, longitude) in zip(service.invite(count), city_homes(count), strict=True):
+    for invitation, (latitude, longitude) in zip(service.invite(count), City().homes(count).tolist(), strict=True):
         service.sign_up(invitation, latitude, longitude)
     while service.work():
         pass
