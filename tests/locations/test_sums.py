@@ -92,15 +92,15 @@ def test_a_part_of_k_leaves_only_if_what_is_left_has_k_too(sums):
 def test_a_centroid_is_that_of_batches_at_home(sums):
     sums, members = sums
     first, second = sums.enter(3, members[:4]), sums.enter(3, members[4:8])
-    place, weights = sums.centre([*first, second[0]], 6)
+    place, weights = sums.centres([[*first, second[0]]], 6)[0]
     assert weights == {1: 4}
     x, y, z = mean_of([1, 2, 3, 4])
     assert place == pytest.approx(
         (np.rad2deg(np.arctan2(z, np.hypot(x, y))), np.rad2deg(np.arctan2(y, x))), abs=1e-6
     )
-    _, weights = sums.centre([*first[:2], *second[:3]], 6)
+    _, weights = sums.centres([[*first[:2], *second[:3]]], 6)[0]
     assert weights == {1: 2, 2: 3}
-    assert sums.centre(members[10:], 6) == (None, {})
+    assert sums.centres([members[10:]], 6) == [(None, {})]
 
 
 def test_a_member_has_the_columns_of_its_row(tmp_path):
