@@ -1,7 +1,7 @@
 """The database of a service: SQLite in a file, or PostgreSQL by its URL. Writes come one after the other.
 
-In SQLite a write begins by taking the lock, in PostgreSQL by locking the one row of `service`; so whatever a write
-reads stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
+A write begins by taking a lock, in SQLite that of the file, in PostgreSQL an advisory one; so whatever a write reads
+stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
 """
 
 import threading
@@ -17,7 +17,6 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from shoal.errors import ShoalError
-from shoal.locations import schema
 from shoal.locations.errors import BusyError
 
 HEAD = "0001"
@@ -27,6 +26,7 @@ PATIENCE = 10
 """Seconds that a write waits for others before it is given up."""
 
 _POOL = 8
+_LOCK = 5343  # any number, as long as all who write to the database agree
 _PARAMETERS = 10_000  # of one statement: SQLite takes 32 766
 
 Item = TypeVar("Item")
@@ -60,15 +60,23 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A connection whose changes are committed at the end of the block, or not at all."""
-        with self.turn, self._translated():
-            options = {"shoal_writes": True}
-            if self.engine.dialect.name == "postgresql":
-                options["isolation_level"] = "READ COMMITTED"  # type: ignore[assignment]
-            with self.engine.connect().execution_options(**options) as connection, connection.begin():
-                if self.engine.dialect.name == "postgresql":
-                    row = sa.select(schema.service.c.id).with_for_update()
-                    connection.execute(row)
-                yield connection
+        with self.turn, self._translated(), self._alone() as connection:
+            yield connection
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection]:
+        """A connection while nobody else writes."""
+        options: dict[str, Any] = {"shoal_writes": True}
+        if self._is_postgresql:
+            options["isolation_level"] = "READ COMMITTED"  # what is read follows the lock, not what came before it
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
+            if self._is_postgresql:
+                connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            yield connection
+
+    @property
+    def _is_postgresql(self) -> bool:
+        return self.engine.dialect.name == "postgresql"
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -80,9 +88,7 @@ class Database:
             raise
 
     def _migrate(self) -> None:
-        with self.engine.connect().execution_options(shoal_writes=True) as connection, connection.begin():
-            if self.engine.dialect.name == "postgresql":  # two that open it at once migrate one after the other
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(5343)"))
+        with self._alone() as connection:  # two that open it at once migrate one after the other
             if sa.inspect(connection).has_table("alembic_version"):
                 version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
                 if version == HEAD:
