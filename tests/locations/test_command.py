@@ -9,8 +9,8 @@ import sys
 import urllib.request
 
 import pytest
-from locations.town import homes
 
+from locations.town import homes
 from shoal.locations import command
 from shoal.locations.keys import VARIABLE, KeyRing
 from shoal.locations.service import Service
@@ -46,7 +46,9 @@ def test_the_service_runs_with_examples_and_its_promises_can_be_checked(here):
         try:
             url = re.search(r"http://127\.0\.0\.1:\d+", "".join(said)).group()
             key = re.search(r"sho_[\w-]+", "".join(said)).group()
-            asked = urllib.request.Request(f"{url}/v1/operator/figures", headers={"Authorization": f"Bearer {key}"})
+            asked = urllib.request.Request(
+                f"{url}/v1/operator/figures", headers={"Authorization": f"Bearer {key}"}
+            )
             with urllib.request.urlopen(asked, timeout=30) as answer:
                 assert json.load(answer)["classes"][0]["cells"] > 3
             with urllib.request.urlopen(f"{url}/map", timeout=30) as answer:

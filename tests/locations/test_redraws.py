@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from locations.town import RING, homes, settle, town
 
+from locations.town import RING, homes, settle, town
 from shoal.locations import redraws
 from shoal.locations.promises import check
 from shoal.locations.redraws import Redraws, members_by

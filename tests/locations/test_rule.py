@@ -2,8 +2,8 @@ import numpy as np
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from locations.town import homes, town
 
+from locations.town import homes, town
 from shoal.locations.homes import points, row
 from shoal.locations.rule import ClassCells, LiveCells
 from shoal.locations.schema import cells, service

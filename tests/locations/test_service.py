@@ -2,8 +2,8 @@ import sqlite3
 import threading
 
 import pytest
-from locations.town import RING, homes, settle, town
 
+from locations.town import RING, homes, settle, town
 from shoal.errors import ShoalError
 from shoal.locations.errors import RefusedError, UnknownError
 from shoal.locations.policy import Policy

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from locations.town import RING, homes, settle, town
 
+from locations.town import RING, homes, settle, town
 from shoal.locations.homes import points
 from shoal.locations.members import Member, members_among, members_of
 from shoal.locations.schema import batches, devices
