@@ -156,3 +156,17 @@ def test_the_command_loads_nothing_of_the_extra_before_it_runs():
 def test_rates_of_zero_are_no_limit():
     assert command.rate(0, None) is None
     assert command.rate(10, None).at_once == 40
+
+
+def test_a_simulated_city_is_written_down(here, run):
+    status, out, _ = run("locations simulate city --devices 60 --steps 3 -k 3")
+    assert status == 0
+    assert "Every promise held after every step." in out
+    assert sorted(path.name for path in (here / "city").iterdir()) == [
+        "anonymity.svg",
+        "distortion.svg",
+        "simulation.json",
+        "steps.csv",
+    ]
+    status, _, err = run("locations simulate city --devices 60 --steps 3 -k 3")
+    assert (status, "exists already" in err) == (2, True)

@@ -43,6 +43,25 @@ Classes = Annotated[
     str | None,
     typer.Option("-k", metavar="K,K", help="The k that devices may ask for, as 5,20,100; the least is usual. [5]"),
 ]
+Slack = Annotated[
+    int | None, typer.Option(metavar="S", help="Principals more than k in a new cell. [k / 5, at least 1]")
+]
+Places = Annotated[
+    int | None, typer.Option(metavar="L", help="Least distinct places in a cell. [3, or k where it is 2]")
+]
+Admission = Annotated[
+    str | None,
+    typer.Option(metavar="HOW", help="join: newcomers get a cell at once; cohort: k together. [join]"),
+]
+NoHistory = Annotated[
+    bool, typer.Option("--no-history", help="Give up the promise about who follows a device over time.")
+]
+Digits = Annotated[
+    int | None, typer.Option(metavar="D", help="Decimals of published degrees; 3 is about 100 m. [3]")
+]
+Drift = Annotated[
+    float | None, typer.Option(metavar="SHARE", help="A region that loses so much more is drawn anew. [0.2]")
+]
 DATABASE = "locations.db"
 
 
@@ -53,25 +72,12 @@ def serve(
     host: Annotated[str, typer.Option(metavar="HOST", help="Where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="PORT", help="The port; 0 for any that is free.")] = 8400,
     k: Classes = None,
-    slack: Annotated[
-        int | None, typer.Option(metavar="S", help="Principals more than k in a new cell. [k / 5, at least 1]")
-    ] = None,
-    distinct_places: Annotated[
-        int | None, typer.Option(metavar="L", help="Least distinct places in a cell. [3, or k where it is 2]")
-    ] = None,
-    admission: Annotated[
-        str | None,
-        typer.Option(metavar="HOW", help="join: newcomers get a cell at once; cohort: k together. [join]"),
-    ] = None,
-    no_history: Annotated[
-        bool, typer.Option("--no-history", help="Give up the promise about who follows a device over time.")
-    ] = False,
-    digits: Annotated[
-        int | None, typer.Option(metavar="D", help="Decimals of published degrees; 3 is about 100 m. [3]")
-    ] = None,
-    drift: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="A region that loses so much more is drawn anew. [0.2]")
-    ] = None,
+    slack: Slack = None,
+    distinct_places: Places = None,
+    admission: Admission = None,
+    no_history: NoHistory = False,
+    digits: Digits = None,
+    drift: Drift = None,
     start: Annotated[
         int | None, typer.Option(metavar="N", help="Principals before the first drawing. [two cells of them]")
     ] = None,
@@ -96,21 +102,11 @@ def serve(
     from shoal.locations.limits import Limits
     from shoal.locations.serving import TLS, Serving, serve
 
-    given = {
-        "classes": None if k is None else classes_of(k),
-        "slack": slack,
-        "distinct_places": distinct_places,
-        "admission": admission,
-        "history": False if no_history else None,
-        "digits": digits,
-        "drift": drift,
-        "start": start,
-    }
     ring = ring_of(database, keys, new=True)
     limits = Limits(
         address=rate(address_rate, Limits().address), credential=rate(credential_rate, Limits().credential)
     )
-    policy = policy_of(given)
+    policy = policy_of(k, slack, distinct_places, admission, no_history, digits, drift, start)
     key = prepare(database, ring, policy, example)
     tls = None if ssl_certfile is None else TLS(certificate=ssl_certfile, key=ssl_keyfile)
 
@@ -146,8 +142,55 @@ def check(
     else:
         for finding in findings:
             print(finding.sentence)
-    broken = [finding for finding in findings if finding.broken]
-    if broken:
+    if any(finding.broken for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def simulate(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to put the figures and plots.")] = Path(
+        "shoal-city"
+    ),
+    devices: Annotated[int, typer.Option(metavar="N", help="How many sign up at first.")] = 1000,
+    steps: Annotated[int, typer.Option(metavar="N", help="Steps after the first drawing.")] = 40,
+    k: Classes = None,
+    slack: Slack = None,
+    distinct_places: Places = None,
+    admission: Admission = None,
+    no_history: NoHistory = False,
+    digits: Digits = None,
+    drift: Drift = None,
+    leaving: Annotated[float, typer.Option(metavar="SHARE", help="Share that is cancelled in a step.")] = 0.03,
+    arriving: Annotated[float, typer.Option(metavar="SHARE", help="Share that signs up in a step.")] = 0.03,
+    moving: Annotated[float, typer.Option(metavar="SHARE", help="Share that moves in a step.")] = 0.01,
+    redraw_every: Annotated[int, typer.Option(metavar="N", help="Ask for a redraw so often; 0 for never.")] = 8,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same city.")] = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+) -> None:
+    """Run the real service for an invented city in which people come, move and leave; status 1 if a promise breaks."""
+    needed()
+    from shoal.files.atomic import check_target
+    from shoal.locations.simulation import FILES, simulate
+
+    if folder.is_dir():
+        for name in FILES:
+            check_target(folder / name, overwrite)
+    found = simulate(
+        devices,
+        steps,
+        policy=policy_of(k, slack, distinct_places, admission, no_history, digits, drift),
+        leaving=leaving,
+        arriving=arriving,
+        moving=moving,
+        redraw_every=redraw_every,
+        seed=seed,
+        progress=True,
+    )
+    for path in found.write(folder, overwrite):
+        print(path)
+    for sentence in found.sentences:
+        print(sentence)
+    if not found.holds:
         raise typer.Exit(1)
 
 
@@ -242,10 +285,29 @@ def classes_of(text: str) -> tuple[int, ...]:
         raise ShoalError(f"-k takes whole numbers with commas between, such as 5,20,100, not {text!r}") from error
 
 
-def policy_of(given: dict[str, Any]) -> "Policy | None":
+def policy_of(
+    k: str | None,
+    slack: int | None,
+    distinct_places: int | None,
+    admission: str | None,
+    no_history: bool,
+    digits: int | None,
+    drift: float | None,
+    start: int | None = None,
+) -> "Policy | None":
     """The policy of the options that were given; none where none was."""
     from shoal.locations.policy import Policy
 
+    given: dict[str, object] = {
+        "classes": None if k is None else classes_of(k),
+        "slack": slack,
+        "distinct_places": distinct_places,
+        "admission": admission,
+        "history": False if no_history else None,
+        "digits": digits,
+        "drift": drift,
+        "start": start,
+    }
     said = {name: value for name, value in given.items() if value is not None}
     return Policy.named(said) if said else None
 

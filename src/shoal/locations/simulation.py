@@ -33,6 +33,9 @@ from shoal.progress import shown_progress
 
 Float = NDArray[np.float64]
 
+FILES = ("steps.csv", "simulation.json", "distortion.svg", "anonymity.svg")
+"""What a simulation is written to."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -142,16 +145,11 @@ class Simulation:
             target.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ShoalError(f"cannot make the folder {target}: {error.strerror or error}") from error
-        files = {
-            "steps.csv": self.to_csv(),
-            "simulation.json": self.to_json(),
-            "distortion.svg": distortion(self.steps),
-            "anonymity.svg": anonymity(self.steps),
-        }
-        for name, content in files.items():
+        contents = self.to_csv(), self.to_json(), distortion(self.steps), anonymity(self.steps)
+        for name, content in zip(FILES, contents, strict=True):
             with atomically(target / name, overwrite) as temporary:
                 temporary.write_text(content, encoding="utf-8")
-        return [target / name for name in files]
+        return [target / name for name in FILES]
 
 
 _EVENTS = ("arrived", "left", "moved")
