@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from locations.town import town
 
+from locations.town import town
 from shoal.errors import ShoalError
 from shoal.locations import database as rooms
 from shoal.locations.database import HEAD, Database, engine_of, in_chunks
@@ -34,9 +34,14 @@ def test_a_database_is_opened_again_without_a_migration(tmp_path, monkeypatch):
 
 def test_a_write_holds_whole_or_not_at_all(tmp_path):
     database = Database(str(tmp_path / "a.db"))
-    with pytest.raises(ZeroDivisionError), database.write() as connection:
-        connection.execute(sa.insert(operators).values(name="a", digest=b"x" * 32))
-        raise ZeroDivisionError
+
+    def half_a_write():
+        with database.write() as connection:
+            connection.execute(sa.insert(operators).values(name="a", digest=b"x" * 32))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half_a_write()
     with database.read() as connection:
         assert connection.execute(sa.select(operators)).all() == []
     database.close()

@@ -3,8 +3,8 @@
 import sqlite3
 
 import pytest
-from locations.town import town
 
+from locations.town import town
 from shoal.locations.promises import PROMISES, check
 
 BREACHES = {

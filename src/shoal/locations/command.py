@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -167,7 +167,7 @@ def simulate(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same city.")] = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
 ) -> None:
-    """Run the real service for an invented city in which people come, move and leave; status 1 if a promise breaks."""
+    """Run the real service for an invented city where people come and go; status 1 if a promise breaks."""
     needed()
     from shoal.files.atomic import check_target
     from shoal.locations.simulation import FILES, simulate

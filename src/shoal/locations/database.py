@@ -1,7 +1,7 @@
 """The database of a service: SQLite in a file, or PostgreSQL by its URL. Writes come one after the other.
 
-A write begins by taking a lock, in SQLite that of the file, in PostgreSQL an advisory one; so whatever a write reads
-stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
+A write begins by taking a lock, in SQLite that of the file, in PostgreSQL an advisory one; so whatever a write
+reads stays true until it is committed, in one process or in several. Reads see one moment and wait for nobody.
 """
 
 import threading
