@@ -111,9 +111,9 @@ class Machine(RuleBasedStateMachine):
 
 
 def test_all_promises_hold_after_every_step():
-    few = settings(
-        max_examples=max(12, STEPS // 100),
-        stateful_step_count=30 if not STEPS else 100,
+    some = settings(
+        max_examples=100 if STEPS else 12,
+        stateful_step_count=100 if STEPS else 30,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=not STEPS,
@@ -121,5 +121,5 @@ def test_all_promises_hold_after_every_step():
     )
     Machine.steps = 0
     while Machine.steps < max(STEPS, 100):
-        run_state_machine_as_test(Machine, settings=few)
-    print(f"{Machine.steps} steps")
+        run_state_machine_as_test(Machine, settings=some)
+        print(f"{Machine.steps} steps", flush=True)
