@@ -261,8 +261,7 @@ class TestRedrawFreely:
     def test_centres_are_left_out_or_added(self, before, count, seed):
         rng = np.random.default_rng(seed)
         homes, centres, costs = city(40, seed), city(before, seed + 1), rng.normal(size=before) * 1e-6
-        cells = rng.integers(-1, before, 40)
-        found, paid = resized(homes, cells, centres, costs, count)
+        found, paid = resized(homes, centres, costs, count)
         assert (len(found), len(paid)) == (count, count)
         if count <= before:
             left = list(range(before))
