@@ -6,7 +6,7 @@ cancellation, so that no moment exists in which fewer than k share a centroid.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -18,6 +18,28 @@ from shoal.locations.policy import Policy
 from shoal.locations.rule import LiveCells
 from shoal.locations.schema import atom_cells, atoms, cell_batches, cells, devices, regions, service
 from shoal.locations.sums import Sums
+
+# What every arrival and every cancellation asks is put together once.
+_WANTED: sa.BindParameter[Any] = sa.bindparam("wanted")
+_INSIDE = (
+    sa.select(sa.func.count(devices.c.principal_id.distinct()), sa.func.count(devices.c.place.distinct()))
+    .select_from(devices.join(atoms))
+    .where(atoms.c.cell_id == _WANTED)
+)
+_SMALLEST_ATOM = (
+    sa.select(atoms.c.id)
+    .join(devices)
+    .where(atoms.c.cell_id == _WANTED)
+    .group_by(atoms.c.id)
+    .order_by(sa.func.count(devices.c.principal_id.distinct()), atoms.c.id)
+    .limit(1)
+)
+_JOIN = sa.update(devices).where(devices.c.id == _WANTED).values(atom_id=sa.bindparam("atom"))
+_CHANGED = (
+    sa.update(regions)
+    .where(regions.c.id == sa.select(cells.c.region_id).where(cells.c.id == _WANTED).scalar_subquery())
+    .values(changes=regions.c.changes + 1)
+)
 
 
 class NewCell(NamedTuple):
@@ -41,10 +63,7 @@ class Cells:
     def settle(self, k: int, cell: int) -> None:
         """After a cancellation: merge the cell with its neighbour until it may go on, or withdraw it."""
         while True:
-            count = sa.func.count
-            query = sa.select(count(devices.c.principal_id.distinct()), count(devices.c.place.distinct()))
-            inside = query.select_from(devices.join(atoms)).where(atoms.c.cell_id == cell)
-            principals, places = self.connection.execute(inside).one()
+            principals, places = self.connection.execute(_INSIDE, {"wanted": cell}).one()
             if principals >= self.policy.kept_with(k) and places >= self.policy.places_of(k):
                 return
             self.live.refresh(self.connection)
@@ -144,10 +163,8 @@ class Cells:
 
     def join(self, device: int, cell: int) -> None:
         """A newcomer joins the smallest atom of its cell: it hides those that cancellations have left alone."""
-        size = sa.func.count(devices.c.principal_id.distinct())
-        sizes = sa.select(atoms.c.id).join(devices).where(atoms.c.cell_id == cell).group_by(atoms.c.id)
-        atom = self.connection.execute(sizes.order_by(size, atoms.c.id).limit(1)).scalar_one()
-        self.connection.execute(sa.update(devices).where(devices.c.id == device).values(atom_id=atom))
+        atom = self.connection.execute(_SMALLEST_ATOM, {"wanted": cell}).scalar_one()
+        self.connection.execute(_JOIN, {"wanted": device, "atom": atom})
 
     def move(self, some_atoms: Iterable[int], cell: int) -> None:
         """Atoms as a whole to another cell, which becomes part of their history."""
@@ -178,9 +195,7 @@ class Cells:
 
     def changed(self, cell: int) -> None:
         """An arrival or a cancellation in the region of a cell."""
-        region = sa.select(cells.c.region_id).where(cells.c.id == cell).scalar_subquery()
-        update = sa.update(regions).where(regions.c.id == region)
-        self.connection.execute(update.values(changes=regions.c.changes + 1))
+        self.connection.execute(_CHANGED, {"wanted": cell})
 
     def insert(self, table: sa.Table, values: Mapping[str, object]) -> int:
         """A new row; returns its number."""

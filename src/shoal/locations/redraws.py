@@ -47,6 +47,9 @@ _LOOK = 0.05  # the share of a region that must have changed before its drift is
 _AT_A_TIME = 500  # devices that are admitted in one transaction after a first drawing
 
 
+_DRAWING = sa.select(classes.c.drawing).where(classes.c.k == sa.bindparam("wanted"))
+
+
 class Picture(NamedTuple):
     """The devices of some cells at one moment: their present cells are numbered as in `cells`."""
 
@@ -93,7 +96,7 @@ class Redraws:
 
     def admit(self, connection: Connection, k: int, device: int, home: Float) -> None:
         """A newcomer goes to the cell of the least distance + cost, if its class has cells; else it waits."""
-        if connection.execute(sa.select(classes.c.drawing).where(classes.c.k == k)).scalar_one():
+        if connection.execute(_DRAWING, {"wanted": k}).scalar_one():
             return
         self.live.refresh(connection)
         cell = self.live.of(k).cheapest(home)

@@ -23,6 +23,24 @@ from shoal.locations.schema import atoms, cells, devices, operators, principals,
 MOST_INVITATIONS = 100_000
 """At a time."""
 
+# What every request asks is put together once: that takes longer than the database needs to answer it.
+_WANTED: sa.BindParameter[Any] = sa.bindparam("wanted")
+_LOOK_UP = (
+    sa.select(cells.c.latitude, cells.c.longitude, devices.c.k, devices.c.digest)
+    .select_from(devices.outerjoin(atoms).outerjoin(cells, atoms.c.cell_id == cells.c.id))
+    .where(devices.c.digest == _WANTED)
+)
+_DEVICE = sa.select(devices).where(devices.c.digest == _WANTED)
+_FORGET_DEVICE = sa.delete(devices).where(devices.c.id == _WANTED)
+_COUNT_DEVICE = (
+    sa.update(principals)
+    .where(principals.c.id == _WANTED)
+    .values(devices_left=principals.c.devices_left + sa.bindparam("by"))
+)
+_COUNT_LEFT = sa.update(atoms).where(atoms.c.id == _WANTED).values(left=atoms.c.left + 1)
+_CELL_OF_ATOM = sa.select(atoms.c.cell_id).where(atoms.c.id == _WANTED)
+_ANY_IN_ATOM = sa.select(devices.c.id).where(devices.c.atom_id == _WANTED).limit(1)
+
 
 class Centroid(NamedTuple):
     """What a device may use in place of its home: the centroid of a cell that at least k devices share."""
@@ -53,10 +71,6 @@ class Service:
     def __init__(self, database: Database, ring: KeyRing, policy: Policy) -> None:
         self.database, self.ring, self.policy = database, ring, policy
         self._live = LiveCells()
-        look_up = sa.select(cells.c.latitude, cells.c.longitude, devices.c.k, devices.c.digest)
-        self._look_up = look_up.select_from(
-            devices.outerjoin(atoms).outerjoin(cells, atoms.c.cell_id == cells.c.id)
-        )
 
     @classmethod
     def open(cls, url: str, ring: KeyRing, policy: Policy | None = None) -> Self:
@@ -129,7 +143,7 @@ class Service:
         """The centroid of the device's cell, or None: not yet."""
         digest = digest_of(credential, DEVICE)
         with self.database.read() as connection:
-            row = connection.execute(self._look_up.where(devices.c.digest == digest)).one_or_none()
+            row = connection.execute(_LOOK_UP, {"wanted": digest}).one_or_none()
         if row is None or not same(row.digest, digest):
             raise UnknownError
         return None if row.latitude is None else Centroid(row.latitude, row.longitude, row.k)
@@ -238,14 +252,13 @@ class Service:
 
     def _device(self, connection: Connection, credential: str) -> Row:
         digest = digest_of(credential, DEVICE)
-        row = connection.execute(sa.select(devices).where(devices.c.digest == digest)).one_or_none()
+        row = connection.execute(_DEVICE, {"wanted": digest}).one_or_none()
         if row is None or not same(row.digest, digest):
             raise UnknownError
         return row
 
     def _count_device(self, connection: Connection, principal: int, by: int) -> None:
-        update = sa.update(principals).where(principals.c.id == principal)
-        connection.execute(update.values(devices_left=principals.c.devices_left + by))
+        connection.execute(_COUNT_DEVICE, {"wanted": principal, "by": by})
 
     def _arrive(self, connection: Connection, principal: int, k: int, place: tuple[float, float]) -> str:
         secret = new_secret(DEVICE)
@@ -258,25 +271,22 @@ class Service:
             "key": self.ring.present,
             "sealed": homes.seal(self.ring, *place, digest),
         }
-        key = connection.execute(sa.insert(devices).values(**values)).inserted_primary_key
+        key = connection.execute(sa.insert(devices), values).inserted_primary_key
         assert key is not None
         self._redraws.admit(connection, k, int(key[0]), homes.points(homes.row(place))[0])
         return secret
 
     def _leave(self, connection: Connection, row: Row) -> None:
-        connection.execute(sa.delete(devices).where(devices.c.id == row.id))
+        connection.execute(_FORGET_DEVICE, {"wanted": row.id})
         if row.atom_id is None:
             return
-        connection.execute(sa.update(atoms).where(atoms.c.id == row.atom_id).values(left=atoms.c.left + 1))
-        cell = connection.execute(sa.select(atoms.c.cell_id).where(atoms.c.id == row.atom_id)).scalar()
+        connection.execute(_COUNT_LEFT, {"wanted": row.atom_id})
+        cell = connection.execute(_CELL_OF_ATOM, {"wanted": row.atom_id}).scalar()
         if cell is None:
             return
         work = Cells(connection, self.ring, self.policy, self._live)
         work.changed(cell)
-        if (
-            connection.execute(sa.select(devices.c.id).where(devices.c.atom_id == row.atom_id).limit(1)).first()
-            is None
-        ):
+        if connection.execute(_ANY_IN_ATOM, {"wanted": row.atom_id}).first() is None:
             work.detach([row.atom_id])
         work.settle(row.k, cell)
 
