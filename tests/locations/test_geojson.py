@@ -12,7 +12,7 @@ from shoal.attributes.sphere import RADIUS
 from shoal.locations.errors import RefusedError
 from shoal.locations.geojson import feature_collection
 from shoal.locations.homes import points
-from shoal.locations.rings import area, plane_area, polygons
+from shoal.locations.rings import area, degrees, plane_area, polygons
 
 EARTH = 4 * np.pi * RADIUS**2
 
@@ -215,9 +215,9 @@ def test_of_two_cells_each_has_its_side_of_the_middle():
 
 
 def test_equal_centroids_leave_the_cell_to_the_cheaper_or_the_older_one():
-    cells = [Cell(9, 40, 20), Cell(4, 40, 20), Cell(6, 41, 20, 1e-5), Cell(5, 41, 20), Cell(8, 40.5, 21)]
+    cells = [Cell(9, 40, 20), Cell(4, 40, 20), Cell(6, 41, 20), Cell(5, 41, 20, 1e-5), Cell(8, 40.5, 21)]
     outlines = drawn(cells)
-    assert {number for number, each in outlines.items() if each["geometry"] is None} == {6, 9}
+    assert {number for number, each in outlines.items() if each["geometry"] is None} == {5, 9}
     ordered = sorted(cells, key=lambda cell: cell.id)
     check_agreement(ordered, around(np.random.default_rng(2), 1000, 40.5, 20.3, 2))
     assert all(each["geometry"] is None for each in list(drawn([Cell(i, 1, 1) for i in range(4)]).values())[1:])
@@ -228,6 +228,41 @@ def test_a_pole_is_one_place_whatever_its_longitude_is():
     assert [outlines[number]["geometry"] is None for number in (1, 2, 3)] == [False, True, False]
     check_rules(outlines)
     assert max(y for _, y in polygons_of(outlines[1]["geometry"])[0][0]) == 90
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 8])
+@pytest.mark.parametrize("turned", [0.0, 37.0, 90.0, 180.0])
+@pytest.mark.parametrize("side", [1, -1])
+def test_cells_that_meet_at_a_pole_share_it_out(count, turned, side):
+    ways = [(turned + 360 * each / count + 180) % 360 - 180 for each in range(count)]
+    cells = [Cell(number, side * 80.0, way) for number, way in enumerate(ways)]
+    places = around(np.random.default_rng(count), 1500, side * 90, 0, 12)
+    assert check_agreement(cells, places) == 1.0
+
+
+def test_no_corner_is_on_the_antimeridian():
+    longitudes = degrees(points(np.array([[1.0, 179.0], [2.0, 180.0], [3.0, -180.0], [4.0, 179.0]])))[:, 0]
+    assert longitudes == pytest.approx([179, -180, -180, 179])
+    assert (longitudes > -180).all()
+
+
+def test_a_ring_through_a_pole_gets_a_piece_of_its_edge_of_the_map():
+    east, west = [89.0, 10.0], [89.0, -20.0]  # with the pole on the way from east to west: the inside is between
+    ring = degrees(points(np.array([east, [90.0, 77.0], west])))
+    assert ring == pytest.approx(np.array([[10, 89], [10, 90], [-20, 90], [-20, 89]]))
+    ring = degrees(points(np.array([west, [90.0, 77.0], east])))  # the other way round: all but what is between
+    assert ring == pytest.approx(
+        np.array([[-20, 89], [-20, 90], [-102.5, 90], [175, 90], [92.5, 90], [10, 90], [10, 89]])
+    )
+
+
+@pytest.mark.parametrize("seed", [1979, 2408])
+def test_a_cell_that_wins_everything_leaves_nothing_to_the_others(seed):
+    rng = np.random.default_rng(seed)
+    count, wide = int(rng.integers(2, 25)), float(rng.choice([1, 20, 179]))
+    places = around(rng, count, float(rng.choice([0, 50, 89])), 0, wide)
+    cells = cells_at(rng, places, float(rng.choice([0.1, 1, 4, 20])))
+    check_agreement(cells, around(rng, 4000, *places.mean(axis=0), 1.5 * wide))
 
 
 def test_centroids_on_a_grid_have_square_cells():

@@ -182,48 +182,30 @@ def _angles(chords: Float) -> Float:
 def _found(sites: _Sites, wanted: Int) -> Arcs:
     """The arcs of cells, each limited to the widest reach."""
     lists = dict(zip(wanted.tolist(), sites.neighbours[wanted].tolist(), strict=True))
-    done: dict[int, Arcs] = {}
-    active = wanted
     reach = np.full(len(sites.costs), sites.widest)
+    done: list[Arcs] = []
     told: set[tuple[int, int]] = set()
+    active = wanted
     while len(active):
         found = _arcs_of(sites, active, lists, reach)
-        missing = np.array([pair for pair in _missing(sites, found).tolist() if tuple(pair) not in told], np.int64)
-        missing = missing.reshape(-1, 2)
-        told.update((cell, other) for cell, other in missing.tolist())
-        lists.update({cell: [] for cell in active.tolist()})
-        inner = found.other >= 0
-        for cell, other in np.unique(
-            np.column_stack([found.cell[inner], found.other[inner]]), axis=0
-        ).tolist():  # an arc only gets shorter: who has none now is no neighbour
+        missing = [(cell, other) for cell, other in _missing(sites, found).tolist() if (cell, other) not in told]
+        told.update(missing)  # once is enough, whatever rounding does
+        again = np.unique(np.array([cell for cell, _ in missing], np.int64))
+        done.append(found.take(np.flatnonzero(~np.isin(found.cell, again))))
+        lists = _known(found)  # an arc only gets shorter: who has none now never has one
+        for cell, other in missing:
             lists[cell].append(other)
-        for cell, other in missing.tolist():
-            lists[cell].append(other)
-        again = np.unique(missing[:, 0])
-        ready = ~np.isin(found.cell, again)
-        done.setdefault(len(done), found.take(np.flatnonzero(ready)))
         active = again
-        if not len(active):
-            active = _one_sided(done, lists, wanted, told)
-            for held, arcs in done.items():
-                done[held] = arcs.take(np.flatnonzero(~np.isin(arcs.cell, active)))
-    return _together(list(done.values()))
+    return _together(done)
 
 
-def _one_sided(done: dict[int, Arcs], lists: dict[int, list[int]], wanted: Int, told: set[tuple[int, int]]) -> Int:
-    """Cells that others border on without knowing it: they get these as neighbours and are looked at once more.
-
-    Each is told of another cell once only: the border may lie beyond its own reach.
-    """
-    again = set()
-    drawn = set(wanted.tolist())
-    for arcs in done.values():
-        for cell, other in zip(arcs.cell.tolist(), arcs.other.tolist(), strict=True):
-            if other in drawn and cell not in lists[other] and (other, cell) not in told:
-                told.add((other, cell))
-                lists[other].append(cell)
-                again.add(other)
-    return np.array(sorted(again), np.int64)
+def _known(arcs: Arcs) -> dict[int, list[int]]:
+    """The neighbours of cells."""
+    found: dict[int, list[int]] = defaultdict(list)
+    inner = arcs.other >= 0
+    for cell, other in np.unique(np.column_stack([arcs.cell[inner], arcs.other[inner]]), axis=0).tolist():
+        found[cell].append(other)
+    return found
 
 
 def _arcs_of(sites: _Sites, cells: Int, lists: dict[int, list[int]], reach: Float) -> Arcs:
@@ -352,11 +334,8 @@ def _limited(sites: _Sites, arcs: Arcs, reach: Float) -> Arcs:
     apart = arcs.at(rows, angles) - sites.centroids[arcs.cell[rows]]
     np.maximum.at(far, arcs.cell[rows], _angles(np.sqrt(np.square(apart).sum(axis=1))))
     again = np.flatnonzero(far > 0.8 * reach)  # a border may swing out between the points that were looked at
-    lists: dict[int, list[int]] = defaultdict(list)
     touched = np.isin(arcs.cell, again)
-    for cell, other in zip(arcs.cell[touched].tolist(), arcs.other[touched].tolist(), strict=True):
-        if other >= 0 and other not in lists[cell]:
-            lists[cell].append(other)
+    lists = _known(arcs.take(np.flatnonzero(touched)))
     return _together([arcs.take(np.flatnonzero(~touched)), _arcs_of(sites, again, lists, reach)])
 
 

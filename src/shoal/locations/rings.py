@@ -20,17 +20,40 @@ _CORNERS = [(180.0, (180.0, 90.0)), (540.0, (-180.0, 90.0)), (720.0, (-180.0, -9
 
 
 def degrees(points: Float) -> Float:
-    """Longitudes and latitudes of unit vectors in the order of a ring; none lies on the antimeridian or a pole.
+    """Longitudes and latitudes of the unit vectors of a ring, with the shortest way from each to the next.
 
-    A point on the antimeridian is moved beside it by a tenth of a millimetre, one at a pole to the side of the
-    way.
+    A point on the antimeridian is moved beside it, by a tenth of a millimetre. A ring that leads through a pole
+    gets a piece of the pole's edge of the map, as wide as its inside is there.
     """
     across = np.hypot(points[:, 0], points[:, 1])
     longitude = np.rad2deg(np.arctan2(points[:, 1], points[:, 0]))
-    for row in np.flatnonzero(across < _POLE).tolist():
-        longitude[row] = (longitude[row - 1] + 270) % 360 - 180  # the first one comes after the last
     longitude[np.abs(longitude) > 180 - _SEAM] = _SEAM - 180
-    return np.column_stack([longitude, np.rad2deg(np.arctan2(points[:, 2], across))])
+    ring = np.column_stack([longitude, np.rad2deg(np.arctan2(points[:, 2], across))])
+    at_pole = across < _POLE
+    turn = np.abs(np.roll(longitude, -1) - longitude)
+    through = (np.abs(turn - 180) < 1) & (across < 0.5)  # how near it comes is less than what is drawn
+    if at_pole.all() or not (at_pole | through).any():
+        return ring
+    return _with_poles(ring, at_pole)
+
+
+def _with_poles(ring: Float, at_pole: NDArray[np.bool_]) -> Float:
+    """A ring with pieces of the edge of the map wherever it leads through a pole."""
+    rows = ring[~at_pole]
+    places = np.flatnonzero(~at_pole)
+    found: list[tuple[float, float]] = []
+    for number, (x, y) in enumerate(rows.tolist()):
+        after_x, after_y = rows[(number + 1) % len(rows)].tolist()
+        found.append((x, y))
+        gap = (places[(number + 1) % len(rows)] - places[number] - 1) % len(ring)
+        if gap or (abs(abs(after_x - x) - 180) < 1 and y * after_y > 0 and abs(y) > 60):
+            pole = 90.0 if y > 0 else -90.0
+            wide = (x - after_x) % 360 if pole > 0 else (after_x - x) % 360
+            steps = max(1, int(np.ceil(wide / 90)))
+            for step in range(steps + 1):
+                there = x - np.sign(pole) * wide * step / steps
+                found.append((float((there + 180) % 360 - 180), pole))
+    return np.array(found)
 
 
 def crosses(ring: Float) -> bool:
