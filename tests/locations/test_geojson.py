@@ -130,6 +130,7 @@ def around(rng, count, latitude, longitude, wide):
 
 def cells_at(rng, places, share=0.3):
     """Cells with costs that shift their borders, and a few past their centroids."""
+    places = np.where(places == -180, 180, places)  # as the service writes it: equal places are equal numbers
     at = points(places)
     apart = ((at[:, None] - at) ** 2).sum(axis=2)
     np.fill_diagonal(apart, np.inf)
