@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import ShoalError
 from shoal.locations.errors import RefusedError
-from shoal.locations.homes import checked, opened, points, published, row, seal
+from shoal.locations.homes import checked, opened, points, published, rounded_costs, row, seal
 from shoal.locations.keys import KeyRing
 
 
@@ -57,3 +57,17 @@ def test_a_sealed_home_opens_for_its_device_alone():
     assert opened(ring, []).shape == (0, 3)
     with pytest.raises(ShoalError, match="cannot be opened"):
         opened(ring, [(sealed, 1, b"y" * 32)])
+
+
+def test_costs_are_as_coarse_as_centroids():
+    centres = points(np.array([[51.0, 0.0], [51.0, 0.1], [51.1, 0.0], [51.1, 0.1]]))
+    exact = np.array([1.23456789e-8, -2.3456789e-8, 0.0, 1.1e-8])
+    coarse = rounded_costs(exact, centres, 3)
+    unit = np.diff(np.unique(np.append(coarse, 0.0))).min()
+    assert not np.array_equal(coarse, exact)
+    assert np.allclose(coarse / unit, np.rint(coarse / unit))
+    spacing = np.sqrt(np.square(centres[0] - centres[1]).sum())
+    moved = np.abs(coarse - exact).max() / (2 * spacing)  # of a border, as a chord
+    assert moved < np.deg2rad(0.001)
+    assert rounded_costs(np.array([3.0]), centres[:1], 3).tolist() == [0.0]
+    assert rounded_costs(np.zeros(2), centres[[0, 0]], 3).tolist() == [0.0, 0.0]

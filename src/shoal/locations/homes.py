@@ -51,6 +51,18 @@ def published(middle: Float, digits: int) -> tuple[float, float] | None:
     return latitude, 180.0 if longitude == -180 else longitude
 
 
+def rounded_costs(costs: Float, centres: Float, digits: int) -> Float:
+    """Costs as coarse as the centroids are published: exact ones would draw borders through single homes.
+
+    A cost of one unit moves the border between two cells at a usual distance by one step of the last digit.
+    """
+    if len(centres) < 2:
+        return np.zeros(len(centres))
+    widest = np.sqrt(np.square(centres - centres.mean(axis=0)).sum(axis=1).mean())
+    unit = 2 * np.deg2rad(10.0**-digits) * max(float(widest) / np.sqrt(len(centres)), np.deg2rad(10.0**-digits))
+    return np.asarray(np.rint(costs / unit) * unit)
+
+
 def seal(ring: KeyRing, latitude: float, longitude: float, digest: bytes) -> bytes:
     """A home sealed for the device of that digest."""
     return ring.seal(_HOME.pack(latitude, longitude), owner_of(digest))

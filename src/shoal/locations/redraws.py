@@ -19,7 +19,7 @@ from shoal.locations import drawing
 from shoal.locations.cells import Cells, NewCell
 from shoal.locations.database import Database, Row, Select
 from shoal.locations.drawing import Demand, Drawn, People
-from shoal.locations.homes import opened, points
+from shoal.locations.homes import opened, points, rounded_costs
 from shoal.locations.keys import KeyRing
 from shoal.locations.members import (
     Arrays,
@@ -142,6 +142,7 @@ class Redraws:
             chosen = region == number
             some = Arrays(*(field[chosen] for field in people))
             drawn = drawing.draw(People(some.homes, some.principals, some.places), self._demand(k), seed=number)
+            drawn = drawn._replace(costs=rounded_costs(drawn.costs, drawn.centres, self.policy.digits))
             if len(drawn.cells):
                 done |= self._put_first(k, some, drawn)
         return done
@@ -276,7 +277,7 @@ class Redraws:
                 dict(zip(ids, whole.parts.tolist(), strict=True)),
                 dict(zip(ids, whole.cells.tolist(), strict=True)),
                 whole.centres,
-                whole.costs,
+                rounded_costs(whole.costs, whole.centres, self.policy.digits),
                 set(whole.kept.tolist()),
             )
         costs = np.array([cell.cost for cell in picture.cells])
@@ -285,7 +286,7 @@ class Redraws:
             kept = {cell.id for cell in picture.cells}
             return Plan(dict.fromkeys(ids, 0), dict.fromkeys(ids, -1), free.centres, free.costs, kept)
         cell = {ids[row]: int(number) for row, number in zip(free.members, free.cells, strict=True)}
-        return Plan(cell, cell, free.centres, free.costs, set())
+        return Plan(cell, cell, free.centres, rounded_costs(free.costs, free.centres, self.policy.digits), set())
 
     def _put(self, connection: Connection, region: int, picture: Picture, plan: Plan) -> bool | None:
         """Put a plan into force; None where what happened meanwhile does not allow it."""
