@@ -65,21 +65,23 @@ class ClassCells:
         """The cell of a newcomer; between equals, the oldest."""
         if not self.rows:
             return None
-        # All but those that can be the cheapest are told apart by one product, which rounds off about 1e-15.
-        nearly = self.costs[: self.used] - 2 * (self.centres[: self.used] @ home)
-        rows = np.flatnonzero(nearly <= nearly.min() + _ROUNDED)
-        paid = np.square(self.centres[rows] - home).sum(axis=1) + self.costs[rows]
-        return int(self.ids[rows[np.argmin(paid)]])
+        return self._least(self.costs[: self.used], home)
 
     def nearest(self, cell: int) -> int | None:
         """The live cell whose centroid is nearest to that of a cell; between equals, the oldest."""
         if cell not in self.rows or len(self.rows) < 2:
             return None
         row = self.rows[cell]
-        apart = np.square(self.centres[: self.used] - self.centres[row]).sum(axis=1)
-        apart[~np.isfinite(self.costs[: self.used])] = np.inf
-        apart[row] = np.inf
-        return int(self.ids[np.argmin(apart)])
+        alike = np.where(np.isfinite(self.costs[: self.used]), 0.0, np.inf)
+        alike[row] = np.inf
+        return self._least(alike, self.centres[row])
+
+    def _least(self, costs: Float, place: Float) -> int:
+        """The cell with the least squared chord + cost. One product leaves out nearly all; the rest is exact."""
+        nearly = costs - 2 * (self.centres[: self.used] @ place)
+        rows = np.flatnonzero(nearly <= nearly.min() + _ROUNDED)
+        paid = np.square(self.centres[rows] - place).sum(axis=1) + costs[rows]
+        return int(self.ids[rows[np.argmin(paid)]])
 
 
 class LiveCells:
