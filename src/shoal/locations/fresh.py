@@ -10,6 +10,8 @@ Guarantee: every cell that is drawn meets the demand, or none is drawn. The same
 Cost: a fifth of a millisecond a home at k = 5.
 """
 
+from math import ceil
+
 import numpy as np
 
 from shoal.locations.distances import cheapest
@@ -71,7 +73,19 @@ def draw(people: People, demand: Demand, seed: int = 0) -> Drawn:
     """Cells for all these people, or none if they are too few or too near for a single one."""
     if not enough(people, demand):
         return none_drawn()
-    return drawn(people, merged(people, first_groups(people.homes, demand.least, seed), demand))
+    return drawn(people, groups_that_meet(people, demand, seed))
+
+
+def groups_that_meet(people: People, demand: Demand, seed: int) -> Int:
+    """Groups that may be cells, of people who may together.
+
+    Where principals have several devices, groups of just enough homes often lack a principal, and merging two of them
+    makes one that is too large. So groups of as many homes as enough principals have are tried, too.
+    """
+    each = len(people.homes) / len(np.unique(people.principals))
+    tried = {demand.least, min(len(people.homes), ceil(demand.least * each))}
+    found = [merged(people, first_groups(people.homes, least, seed), demand) for least in sorted(tried)]
+    return min(found, key=lambda labels: squares(people.homes, labels))
 
 
 def none_drawn() -> Drawn:

@@ -11,7 +11,7 @@ present cells, unless cells that lack k principals or people without a cell forc
 
 import numpy as np
 
-from shoal.locations.fresh import costs_for, first_groups
+from shoal.locations.fresh import costs_for, groups_that_meet
 from shoal.locations.merging import merged
 from shoal.locations.people import Demand, Int, People, Redrawn, distinct, enough, means, renumbered
 from shoal.locations.units import Regrouping, Units
@@ -49,7 +49,7 @@ def split(people: People, atoms: Int, demand: Demand, seed: int) -> Int:
         rows = np.flatnonzero(atoms == atom)
         some = people.some(rows)
         if enough(some, demand):
-            labels = merged(some, first_groups(some.homes, demand.least, seed), demand)
+            labels = groups_that_meet(some, demand, seed)
             parts[rows] = last + labels
             last += int(labels.max()) + 1
     return renumbered(parts)
