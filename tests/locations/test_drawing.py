@@ -203,6 +203,12 @@ class TestRedrawWhole:
         assert found.kept.tolist() == []
         assert found.cells.tolist() == found.parts.tolist() == [0] * 8 + [1] * 8
 
+    def test_an_atom_at_one_place_stays_whole(self):
+        people = People(np.repeat(city(1, 1), 16, axis=0), np.arange(16), np.zeros(16, int))
+        found = redraw_whole(people, np.zeros(16, int), np.full(16, 9), Demand(5, 1, 1))
+        assert found.kept.tolist() == [9]
+        assert found.parts.tolist() == [0] * 16
+
     def test_atoms_that_cannot_be_split_stay_as_they_are(self):
         homes = np.concatenate([city(5, 1, (50, 0), 0.01), city(5, 2, (50, 1), 0.01)])
         people = People(homes, np.arange(10), np.arange(10))

@@ -79,8 +79,8 @@ def draw(people: People, demand: Demand, seed: int = 0) -> Drawn:
 def groups_that_meet(people: People, demand: Demand, seed: int) -> Int:
     """Groups that may be cells, of people who may together.
 
-    Where principals have several devices, groups of just enough homes often lack a principal, and merging two of them
-    makes one that is too large. So groups of as many homes as enough principals have are tried, too.
+    Where principals have several devices, groups of just enough homes often lack a principal, and merging two of
+    them makes one that is too large. So groups of as many homes as enough principals have are tried, too.
     """
     each = len(people.homes) / len(np.unique(people.principals))
     tried = {demand.least, min(len(people.homes), ceil(demand.least * each))}

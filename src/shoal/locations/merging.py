@@ -94,7 +94,7 @@ class Pool:
             keep = (rows >= 0) & (rows != one) & (rows != other)
             changed = self.costs(one)[rows]
             table[:, other], table[:, one] = np.inf, changed
-            better = keep & ((changed < least) | ((changed == least) & (one < where)))
+            better = (changed < least) | ((changed == least) & (one < where))
             stale = keep & ((where == one) | (where == other)) & ~better
             least[better], where[better] = changed[better], one
             where[stale] = table[stale].argmin(axis=1)

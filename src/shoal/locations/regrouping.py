@@ -11,11 +11,12 @@ present cells, unless cells that lack k principals or people without a cell forc
 
 import numpy as np
 
-from shoal.locations.fresh import costs_for, groups_that_meet
+from shoal.locations.fresh import costs_for, groups_that_meet, squares
 from shoal.locations.merging import merged
 from shoal.locations.people import Demand, Int, People, Redrawn, distinct, enough, means, renumbered
 from shoal.locations.units import Regrouping, Units
 
+_GAINED = 1 - 1e-9  # share of its loss that an atom must get below to be split: one building is not split
 _WORTH = 0.98  # share of the loss below which cells that begin anew are worth that more people get a new cell
 
 
@@ -50,8 +51,9 @@ def split(people: People, atoms: Int, demand: Demand, seed: int) -> Int:
         some = people.some(rows)
         if enough(some, demand):
             labels = groups_that_meet(some, demand, seed)
-            parts[rows] = last + labels
-            last += int(labels.max()) + 1
+            if squares(some.homes, labels) < _GAINED * squares(some.homes, np.zeros_like(labels)):
+                parts[rows] = last + labels
+                last += int(labels.max()) + 1
     return renumbered(parts)
 
 
