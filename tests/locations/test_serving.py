@@ -235,3 +235,29 @@ def test_the_policy_of_a_database_holds_when_it_is_served_without_one(tmp_path):
         (invitation,) = server.service.invite()
         Device.sign_up(server.url, invitation, 1, 2, k=3)
         assert Service.open(str(server.database), KeyRing.load(server.keys)).policy == POLICY
+
+
+def failures_from(server, address):
+    """The last status of so many failures that an address is refused, told to come from there by a proxy."""
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
+    try:
+        for _ in range(40):
+            connection.request("GET", "/v1/location", headers={"X-Forwarded-For": address})
+            answer = connection.getresponse()
+            answer.read()
+        return answer.status
+    finally:
+        connection.close()
+
+
+def test_a_proxy_on_this_machine_says_who_asks(tmp_path):
+    with running(tmp_path, unlimited=False) as server:
+        assert failures_from(server, "192.0.2.1") == 429
+        assert text_of(server, "/health", "x") == '{"status":"ok"}', "others are not held up"
+
+
+def test_what_a_caller_says_about_its_address_is_not_believed_unless_it_is_a_proxy(tmp_path):
+    with running(tmp_path, unlimited=False, proxies="192.0.2.200") as server:
+        assert failures_from(server, "192.0.2.1") == 429
+        assert failures_from(server, "192.0.2.2") == 429
+        assert "too many requests" in text_of(server, "/health", "x")
