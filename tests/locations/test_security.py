@@ -270,7 +270,7 @@ def test_an_invitation_in_odd_letters_is_only_unknown(standing):
 @pytest.mark.parametrize(
     "content",
     [b"", b" ", b"{", b"}", b"{]", b"[]", b"null", b"1", b'"text"', b"\xff\xfe", b"\xef\xbb\xbf{}", b"{'a': 1}", b"{} {}",
-     b"[" * 4000, b'{"a":' * 700, b'{"latitude": 1, "latitude": 1}', '{"latitude": 1}'.encode("utf-16"), b"\x00" * 100,
+     b"[" * 4000, b'{"a":' * 700, b'{"invitation": "x", "latitude": 1, "longitude": 2, "latitude": 1}', '{"latitude": 1}'.encode("utf-16"), b"\x00" * 100,
      b"latitude=1&longitude=2", b"<a/>", b'{"latitude": 1,}', b'{"latitude": 1} // home', b"1" * 4096, b'"\xed\xa0\x80"'],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/v1/devices", "/v1/operator/invitations"])
