@@ -119,7 +119,12 @@ def engine_of(url: str) -> Engine:
     if parsed.get_backend_name() == "postgresql":
         arguments = {"options": f"-c lock_timeout={PATIENCE * 1000}"}
         return sa.create_engine(
-            parsed, isolation_level="REPEATABLE READ", pool_size=_POOL, connect_args=arguments, pool_pre_ping=True
+            parsed,
+            isolation_level="REPEATABLE READ",
+            pool_size=_POOL,
+            connect_args=arguments,
+            pool_pre_ping=True,
+            hide_parameters=True,  # an error could be logged, and parameters are credentials and homes
         )
     raise ShoalError(
         f"{parsed.get_backend_name()} is no database that a service can use; use SQLite or PostgreSQL"
@@ -130,7 +135,9 @@ def sqlite_engine(url: sa.URL) -> Engine:
     """An engine whose transactions begin and end where ours do, and survive a crash of the machine."""
     if url.database in (None, "", ":memory:"):
         raise ShoalError("a service needs a file: its workers could not see a database in memory")
-    engine = sa.create_engine(url, connect_args={"timeout": PATIENCE}, pool_size=_POOL, max_overflow=64)
+    engine = sa.create_engine(
+        url, connect_args={"timeout": PATIENCE}, pool_size=_POOL, max_overflow=64, hide_parameters=True
+    )
 
     @sa.event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:

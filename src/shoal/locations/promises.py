@@ -87,8 +87,11 @@ PROMISES = (
     Promise(
         "nothing before k",
         "A class gives no centroid before k principals have asked for it, nor after fewer are left.",
-        """SELECT cells.id FROM cells WHERE cells.retired IS NULL AND (cells.drawn < cells.k OR cells.k > (
-               SELECT COUNT(DISTINCT devices.principal_id) FROM devices WHERE devices.k = cells.k))""",
+        """SELECT cells.id FROM cells LEFT JOIN (
+               SELECT devices.k AS k, COUNT(DISTINCT devices.principal_id) AS principals
+               FROM devices GROUP BY devices.k) AS asked ON asked.k = cells.k
+           WHERE cells.retired IS NULL
+           AND (cells.drawn < cells.k OR asked.principals IS NULL OR asked.principals < cells.k)""",
     ),
 )
 
