@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -31,6 +31,9 @@ help:
 	@echo "make bench-attacks  linkage, singling out, linkability and inference on Census and Adult for growing k"
 	@echo "make bench-peers-risk  figures of risk beside those of anonymeter and sdcMicro"
 	@echo "make bench-compare  shoal compare on Census, Adult and up to 100 000 records, a quarter of an hour; writes tables of the docs"
+	@echo "make locations-steps  200 000 random steps of the location service, all promises checked after each; an hour"
+	@echo "make locations-kills  kill the location service and its worker 200 times, on SQLite and on PostgreSQL"
+	@echo "make bench-locations  the location service: paper, places, history, attacks, load; an hour; writes tables of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
@@ -125,6 +128,21 @@ bench-peers-risk: $(VENV)/.dev
 
 bench-compare: $(VENV)/.dev
 	$(BIN)/python benchmarks/compare.py
+
+STEPS ?= 200000
+locations-steps: $(VENV)/.dev
+	SHOAL_LOCATIONS_STEPS=$(STEPS) $(BIN)/python -m pytest -q -s tests/locations/test_machine.py
+
+locations-kills: $(VENV)/.dev
+	$(BIN)/python tests/locations/kills.py --cases $(CASES) --database sqlite
+	$(BIN)/python tests/locations/kills.py --cases $(CASES) --database postgresql
+
+bench-locations: $(VENV)/.dev
+	$(BIN)/python benchmarks/locations_homes.py
+	$(BIN)/python benchmarks/locations_points.py
+	$(BIN)/python benchmarks/locations_history.py
+	$(BIN)/python benchmarks/locations_attacks.py
+	$(BIN)/python benchmarks/locations_load.py
 
 SHARED ?= ../shared
 bench-bounds: $(VENV)/.dev

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from shoal.errors import ShoalError
+from shoal.locations.command import app as locations
 from shoal.option_rules import combinations_read, gap_values_read, names_read, pairs
 from shoal.options import DIALECT, MODELS, SETTINGS, split, takes
 from shoal.parameters import Maybe, Number, Whole
@@ -44,6 +45,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(locations)
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="CSV, Parquet or Arrow file; - for standard input.")]
 Quasi = Annotated[
