@@ -60,7 +60,9 @@ def test_a_ring_may_stand_in_the_environment(monkeypatch):
     assert KeyRing.from_environment() == ring
 
 
-@pytest.mark.parametrize("text", ["", "{}", "secret", '{"ring": 1, "present": 1, "keys": {"1": "c2hvcnQ="}}', "[1]"])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "secret", '{"ring": 1, "present": 1, "keys": {"1": "c2hvcnQ="}}', "[1]"]
+)
 def test_what_is_no_ring_is_refused_without_being_repeated(text, tmp_path):
     (tmp_path / "ring.keys").write_text(text)
     (tmp_path / "ring.keys").chmod(0o600)
