@@ -77,7 +77,11 @@ class CommonValues(ABC):
         if not keep_type:
             return pa.chunked_array([pa.array(self.native())])
         if not is_text(kind):
-            return pa.chunked_array([pa.array(self.native(), type=kind)])
+            short = self.native()
+            read = any(
+                isinstance(value, str) for value in short
+            )  # categories are read from files as they stand there
+            return pa.chunked_array([pa.array(short).cast(kind) if read else pa.array(short, type=kind)])
         try:
             made = pa.chunked_array([pa.array(self.native())])
             return made.cast(kind) if is_text(made.type) else made
