@@ -26,6 +26,9 @@ _FIRST_ROOM = 64  # cells that a class has room for at first
 _ROUNDED = 1e-13  # centroids are rounded, so their points have length 1 but for some 1e-16
 
 
+_CHANGE = sa.select(service.c.change)
+
+
 @dataclass
 class ClassCells:
     """The cells of one class, the oldest first; those that were retired cost infinitely much."""
@@ -102,7 +105,7 @@ class LiveCells:
 
     def refresh(self, connection: Connection) -> int:
         """See what was made and retired since the last look; returns the number of the last change."""
-        change = int(connection.execute(sa.select(service.c.change)).scalar_one())
+        change = int(connection.execute(_CHANGE).scalar_one())
         if change == self.seen:
             return change
         columns = cells.c.id, cells.c.k, cells.c.latitude, cells.c.longitude, cells.c.cost
