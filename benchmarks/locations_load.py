@@ -257,12 +257,11 @@ class Plan:
         self.round += 1
         given = {**self.given, "seconds": seconds, "lookups": lookups, "writes": writes, "round": self.round}
         command = [sys.executable, __file__, "--generate", json.dumps(given)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
             while until and process.poll() is None and not until():
                 time.sleep(0.5)
-            if until:
+            if process.poll() is None and until:
                 process.stdin.write(b"stop")
-                process.stdin.close()
             return json.loads(process.stdout.read())
 
 
