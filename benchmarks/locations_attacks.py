@@ -467,8 +467,8 @@ def intersection(small=False, seed=0):
     kinds = [
         ("Shoal, free redraws", {"history": False}, False),
         ("Shoal", {}, False),
-        ("Shoal; sign-up times known", {}, True),
-        ("Shoal, cohorts; sign-up times known", {"admission": "cohort"}, True),
+        ("Shoal; epochs of first answers known", {}, True),
+        ("Shoal, cohorts; epochs of first answers known", {"admission": "cohort"}, True),
     ]
     found = []
     with services(*(lambda folder, given=given: Shoal(folder, **given) for _, given, _ in kinds)) as all_:
@@ -481,45 +481,50 @@ def followed(service, name, small, seed, times):
     """Ten epochs, in each of which a tenth of all people leave and as many come."""
     random_ = np.random.default_rng(seed)
     service.begin(town(150 if small else 600, random_))
-    came = dict.fromkeys(service.live, 0)
-    past = defaultdict(list)
+    past = defaultdict(dict)
     epochs = 4 if small else 10
     for epoch in range(epochs):
         for one, (cell, centroid) in service.places().items():
-            past[one].append((cell, centroid))
+            past[one][epoch] = cell, centroid
         if epoch == epochs - 1:
             break
         for one in random_.choice(sorted(service.live), len(service.live) // 10, replace=False):
             service.cancel(int(one))
-            came[service.sign_up(tuple(town(1, random_)[0]))] = epoch + 1
+            service.sign_up(tuple(town(1, random_)[0]))
         service.redraw()
-    rows = [(one, tuple(cell for cell, _ in past[one]), came[one]) for one in sorted(service.live) if past[one]]
-    # Without sign-up times, whoever was in the same cells at the end may have been there all the time.
-    alike = Counter((cells, when) if times else cells for _, cells, when in rows)
-    if times:
-        counts = [alike[cells, when] for _, cells, when in rows]
-    else:
-        histories = Counter(cells for _, cells, _ in rows)
-        counts = [sum(n for other, n in histories.items() if agree(cells, other)) for _, cells, _ in rows]
-    counts = np.array(counts)
+    everybody = sorted(past)
+    cells = np.full((len(everybody), epochs), -1)
+    for number, one in enumerate(everybody):
+        for epoch, (cell, _) in past[one].items():
+            cells[number, epoch] = cell
+    live = np.isin(everybody, sorted(service.live))
+    alike = np.array([agree(cells, number, times) for number in np.flatnonzero(live)])
+    counts, with_gone = alike[:, live].sum(axis=1), alike.sum(axis=1)
     finds = (
         f"{epochs} epochs: the median device is among {np.median(counts):.0f}, {100 * (counts < K).mean():.0f} % "
-        f"are among fewer than {K}, {100 * (counts == 1).mean():.0f} % are alone"
+        f"are among fewer than {K} and {100 * (counts == 1).mean():.0f} % alone; "
+        f"{100 * (with_gone < K).mean():.0f} % among fewer than {K} if it is not known who left"
     )
-    truth = [service.homes[one] for one, _, _ in rows]
-    pointed = [np.mean([place for _, place in past[one]], axis=0) for one, _, _ in rows]
-    last = [past[one][-1][1] for one, _, _ in rows]
-    errors = [away(a, b) for a, b in zip(pointed, truth, strict=True)]
-    chance = [away(a, b) for a, b in zip(last, truth, strict=True)]
+    followed_ = [(one, [place for _, place in past[one].values()]) for one in np.array(everybody)[live].tolist()]
+    truth = [service.homes[one] for one, _ in followed_]
+    errors = [away(np.mean(places, axis=0), home) for (_, places), home in zip(followed_, truth, strict=True)]
+    chance = [away(places[-1], home) for (_, places), home in zip(followed_, truth, strict=True)]
     row = Row("intersection over epochs", name, finds, errors, chance)
-    row.below = float((counts < K).mean())
+    row.below, row.below_with_gone = float((counts < K).mean()), float((with_gone < K).mean())
     return row
 
 
-def agree(cells, other):
-    """Whether two devices were in the same cells for as long as both were there."""
-    length = min(len(cells), len(other))
-    return cells[-length:] == other[-length:]
+def agree(cells, number, times):
+    """Who was in the same cells in all epochs in which both had an answer, and in one at least.
+
+    With `times` it is known in which epoch each got its first answer; else anybody may have been there before.
+    """
+    both = (cells >= 0) & (cells[number] >= 0)
+    found = both.any(axis=1) & ((cells == cells[number]) | ~both).all(axis=1)
+    if times:
+        first = (cells >= 0).argmax(axis=1)
+        found &= first == first[number]
+    return found
 
 
 def cancellation_lists(small=False, seed=0):

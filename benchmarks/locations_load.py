@@ -39,6 +39,7 @@ SIZES = (10_000, 100_000, 1_000_000)
 LOOKUPS, WRITES = 1200, 110  # a second, a little more than is asked for
 LOOKUPS_MEANWHILE, WRITES_MEANWHILE = 400, 20  # a second, during a redraw
 REDRAW_LIMIT = 1500  # seconds
+CONNECTIONS = {"look-up": 12, "write": 12}  # of their own: who looks up does not wait for who moves
 CHURN = 0.005  # of the devices move before the redraw, besides those of the load
 
 
@@ -256,12 +257,11 @@ class Plan:
         self.round += 1
         given = {**self.given, "seconds": seconds, "lookups": lookups, "writes": writes, "round": self.round}
         command = [sys.executable, __file__, "--generate", json.dumps(given)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
             while until and process.poll() is None and not until():
                 time.sleep(0.5)
-            if until:
+            if process.poll() is None and until:
                 process.stdin.write(b"stop")
-                process.stdin.close()
             return json.loads(process.stdout.read())
 
 
@@ -306,8 +306,6 @@ class Asker(asyncio.Protocol):
 class Load:
     """Requests that come when they are due, whether or not earlier ones were answered."""
 
-    CONNECTIONS = 12
-
     def __init__(self, given):
         self.given = given
         self.random = random.Random(given["round"])
@@ -321,15 +319,18 @@ class Load:
         self.places = towns(20_000, seed=given["round"]).tolist()
         self.took = {"look-up": [], "write": []}
         self.statuses = Counter()
-        self.waiting, self.idle, self.lost, self.over = deque(), deque(), 0, False
+        self.waiting = {kind: deque() for kind in CONNECTIONS}
+        self.idle = {kind: deque() for kind in CONNECTIONS}
+        self.lost, self.over = 0, False
         self.invitations = []
 
     async def run(self):
         """For so many seconds, or until it is told to stop."""
         host, port = self.given["address"]
         loop = asyncio.get_running_loop()
-        for _ in range(self.CONNECTIONS):
-            self.idle.append((await loop.create_connection(lambda: Asker(self), host, port))[1])
+        for kind, count in CONNECTIONS.items():
+            for _ in range(count):
+                self.idle[kind].append((await loop.create_connection(lambda: Asker(self), host, port))[1])
         if self.given["writes"]:
             await self.invite(loop)
         stopped = asyncio.Event()
@@ -341,12 +342,16 @@ class Load:
             await self.at_once(begun)
         seconds = time.monotonic() - begun
         end = time.monotonic() + 15
-        while len(self.idle) < self.CONNECTIONS and time.monotonic() < end:
+        while self.unanswered() and time.monotonic() < end:
             await asyncio.sleep(0.01)
         self.over = True
         Path(self.given["home"], f"moved-{self.given['round']}.txt").write_text("\n".join(self.written))
-        unanswered = len(self.waiting) + self.CONNECTIONS - len(self.idle)
-        return {**self.figures(seconds), "unanswered": unanswered, "lost": self.lost}
+        return {**self.figures(seconds), "unanswered": self.unanswered(), "lost": self.lost}
+
+    def unanswered(self):
+        """The requests that wait or are under way."""
+        waiting = sum(map(len, self.waiting.values()))
+        return waiting + sum(count - len(self.idle[kind]) for kind, count in CONNECTIONS.items())
 
     async def at_rates(self, begun, stopped):
         """Every request has a moment at which it is due."""
@@ -355,7 +360,7 @@ class Load:
         while (now := time.monotonic() - begun) < self.given["seconds"] and not stopped.is_set():
             for kind, rate in rates.items():
                 while rate and sent[kind] < now * rate:
-                    self.waiting.append((begun + sent[kind] / rate, kind))
+                    self.waiting[kind].append(begun + sent[kind] / rate)
                     sent[kind] += 1
             self.send()
             await asyncio.sleep(0.002)
@@ -363,22 +368,23 @@ class Load:
     async def at_once(self, begun):
         """The next request as soon as one is answered."""
         while time.monotonic() - begun < self.given["seconds"]:
-            while len(self.waiting) < 4 * self.CONNECTIONS:
-                self.waiting.append((None, "look-up"))
+            while len(self.waiting["look-up"]) < 50:
+                self.waiting["look-up"].append(None)
             self.send()
             await asyncio.sleep(0.002)
-        self.waiting.clear()
+        self.waiting["look-up"].clear()
 
     def send(self):
         """What waits, over connections that are idle."""
-        while self.waiting and self.idle:
-            due, kind = self.waiting.popleft()
-            content, then = self.look_up() if kind == "look-up" else self.write()
-            self.idle.popleft().ask((due or time.monotonic(), kind, content, then))
+        for kind, waiting in self.waiting.items():
+            while waiting and self.idle[kind]:
+                due = waiting.popleft() or time.monotonic()
+                content, then = self.look_up() if kind == "look-up" else self.write()
+                self.idle[kind].popleft().ask((due, kind, content, then))
 
     def answered(self, asker, due, kind, status, body, then):
         """Note how long it took, and send what waits."""
-        self.idle.append(asker)
+        self.idle[kind].append(asker)
         self.statuses[f"{kind} {status}"] += 1
         self.took[kind].append(time.monotonic() - due)
         if then:
@@ -415,7 +421,7 @@ class Load:
             done = loop.create_future()
             body = {"count": min(100, most), "devices": 1}
             content = request("POST", "/v1/operator/invitations", self.given["operator"], body)
-            asker = self.idle.popleft()
+            asker = self.idle["write"].popleft()
             asker.ask((time.monotonic(), "write", content, lambda *answer, done=done: done.set_result(answer)))
             status, body = await done
             if status not in (200, 201):

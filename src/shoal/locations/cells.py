@@ -34,6 +34,7 @@ _SMALLEST_ATOM = (
     .order_by(sa.func.count(devices.c.principal_id.distinct()), atoms.c.id)
     .limit(1)
 )
+_NEXT_CHANGE = sa.update(service).values(change=service.c.change + 1).returning(service.c.change)
 _JOIN = sa.update(devices).where(devices.c.id == _WANTED).values(atom_id=sa.bindparam("atom"))
 _CHANGED = (
     sa.update(regions)
@@ -211,5 +212,4 @@ class Cells:
         return [int(row[0]) for row in self.connection.execute(returned, rows)]
 
     def _next_change(self) -> int:
-        self.connection.execute(sa.update(service).values(change=service.c.change + 1))
-        return int(self.connection.execute(sa.select(service.c.change)).scalar_one())
+        return int(self.connection.execute(_NEXT_CHANGE).scalar_one())

@@ -35,13 +35,14 @@ class Member(NamedTuple):
 
 _COLUMNS = [devices.c[name] for name in Member._fields if name != "cell_id"] + [atoms.c.cell_id]
 _MEMBERS = sa.select(*_COLUMNS).select_from(devices.outerjoin(atoms))
+_INSIDE = sa.select(*_COLUMNS).select_from(atoms.join(devices))  # an outer join would go through all devices
 
 
 def members_of(connection: Connection, cells: Sequence[int]) -> list[Member]:
     """The devices of cells, the oldest first."""
     found: list[Member] = []
     for chunk in in_chunks(list(cells)):
-        found += read(connection, _MEMBERS.where(atoms.c.cell_id.in_(chunk)))
+        found += read(connection, _INSIDE.where(atoms.c.cell_id.in_(chunk)))
     return sorted(found)
 
 

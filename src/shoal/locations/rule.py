@@ -26,12 +26,15 @@ _FIRST_ROOM = 64  # cells that a class has room for at first
 _ROUNDED = 1e-13  # centroids are rounded, so their points have length 1 but for some 1e-16
 
 
+_CHANGE = sa.select(service.c.change)
+
+
 @dataclass
 class ClassCells:
     """The cells of one class, the oldest first; those that were retired cost infinitely much."""
 
     ids: Int = field(default_factory=lambda: np.zeros(_FIRST_ROOM, np.int64))
-    centres: Float = field(default_factory=lambda: np.zeros((_FIRST_ROOM, 3)))
+    centres: Float = field(default_factory=lambda: np.zeros((_FIRST_ROOM, 3), order="F"))
     costs: Float = field(default_factory=lambda: np.full(_FIRST_ROOM, np.inf))
     rows: dict[int, int] = field(default_factory=dict)  # where the live ones are
     used: int = 0
@@ -54,7 +57,7 @@ class ClassCells:
     def _make_room(self) -> None:
         live = np.flatnonzero(np.isfinite(self.costs[: self.used]))
         room = max(_FIRST_ROOM, 2 * len(live))
-        fresh = ClassCells(np.zeros(room, np.int64), np.zeros((room, 3)), np.full(room, np.inf))
+        fresh = ClassCells(np.zeros(room, np.int64), np.zeros((room, 3), order="F"), np.full(room, np.inf))
         fresh.used = len(live)
         fresh.ids[: fresh.used], fresh.centres[: fresh.used] = self.ids[live], self.centres[live]
         fresh.costs[: fresh.used] = self.costs[live]
@@ -77,8 +80,13 @@ class ClassCells:
         return self._least(alike, self.centres[row])
 
     def _least(self, costs: Float, place: Float) -> int:
-        """The cell with the least squared chord + cost. One product leaves out nearly all; the rest is exact."""
-        nearly = costs - 2 * (self.centres[: self.used] @ place)
+        """The cell with the least squared chord + cost. A scalar product leaves out nearly all; the rest is exact.
+
+        It is written out by columns: the product of a matrix would wake threads for a task of half a millisecond.
+        """
+        nearly = costs.copy()
+        for column, part in zip(self.centres.T, place, strict=True):
+            nearly -= column[: self.used] * (2 * part)
         rows = np.flatnonzero(nearly <= nearly.min() + _ROUNDED)
         paid = np.square(self.centres[rows] - place).sum(axis=1) + costs[rows]
         return int(self.ids[rows[np.argmin(paid)]])
@@ -97,7 +105,7 @@ class LiveCells:
 
     def refresh(self, connection: Connection) -> int:
         """See what was made and retired since the last look; returns the number of the last change."""
-        change = int(connection.execute(sa.select(service.c.change)).scalar_one())
+        change = int(connection.execute(_CHANGE).scalar_one())
         if change == self.seen:
             return change
         columns = cells.c.id, cells.c.k, cells.c.latitude, cells.c.longitude, cells.c.cost
@@ -105,8 +113,10 @@ class LiveCells:
             gone = sa.select(cells.c.id, cells.c.k).where(cells.c.retired > self.seen)
             for cell, k in connection.execute(gone):
                 self.of(k).drop(cell)
-        made = sa.select(*columns).where(cells.c.retired.is_(None), cells.c.made > self.seen).order_by(cells.c.id)
-        rows: list[Any] = list(connection.execute(made))
+        # Asked for live cells among the new ones, or for an order, SQLite would go through all cells each time.
+        new = cells.c.retired.is_(None) if self.seen < 0 else cells.c.made > self.seen
+        made = connection.execute(sa.select(*columns, cells.c.retired).where(new))
+        rows: list[Any] = sorted((row for row in made if row.retired is None), key=lambda row: row.id)
         if rows:
             places = points(np.array([[row.latitude, row.longitude] for row in rows]))
             for row, place in zip(rows, places, strict=True):
