@@ -6,6 +6,7 @@ be kept by its price is then checked for the promises of all groups that it touc
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowing
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.local import draw, uniform
 from shoal.kernels.exchanges.regroup import befriend, best_cut, next_empty
@@ -30,13 +31,13 @@ MOVES, SWAPS, DIVISIONS, CUTS = 0.3, 0.94, 0.97, 0.99
 LARGEST = 400  # records of groups that are divided anew
 
 
-@inner
+@borrowing
 def kept(delta: float, heat: float, seed: Array) -> bool:
     """Whether a change of the error is kept at this heat."""
     return delta < 0.0 or (heat > 0.0 and delta < -heat * np.log(1.0 - uniform(seed)))
 
 
-@inner
+@borrowing
 def member(groups: Weighed, g: int, place: int) -> int:
     """The record of a group at a place of its list."""
     i = groups.head[g]
@@ -45,7 +46,7 @@ def member(groups: Weighed, g: int, place: int) -> int:
     return i
 
 
-@inner
+@borrowing
 def move(groups: Weighed, x: int, g: int, heat: float, seed: Array) -> None:
     """Perhaps a record goes to another group."""
     home = groups.label[x]
@@ -60,7 +61,7 @@ def move(groups: Weighed, x: int, g: int, heat: float, seed: Array) -> None:
         settle(groups, g)
 
 
-@inner
+@borrowing
 def swap(groups: Weighed, x: int, g: int, heat: float, seed: Array) -> None:
     """Perhaps a record changes places with one of another group."""
     home, rows, mass, weight = groups.label[x], groups.rows, groups.mass, groups.weight

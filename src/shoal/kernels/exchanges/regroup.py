@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowing
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.weighted import (
     NOBODY,
@@ -24,7 +25,7 @@ from shoal.kernels.sums.exact import squared_distance
 CUTS = 32  # ways to cut a group that are tried for the promises of both parts, the best first
 
 
-@inner
+@borrowing
 def price_of_dissolving(groups: Weighed, g: int) -> float:
     """What the records of a group would cost its neighbours as these are; infinite without neighbours."""
     cost, i = 0.0, groups.head[g]
@@ -69,7 +70,7 @@ def dissolve(groups: Weighed, least: float) -> int:
     return made
 
 
-@inner
+@borrowing
 def next_empty(groups: Weighed, empty: int) -> int:
     """The first group from this one on that is not there; the number of all if there is none."""
     while empty < groups.size.size and groups.size[empty] > 0:
@@ -77,7 +78,7 @@ def next_empty(groups: Weighed, empty: int) -> int:
     return empty
 
 
-@inner
+@borrowing
 def befriend(groups: Weighed, g: int, new: int) -> None:
     """A new group beside g has the neighbours of g, and each has the other first.
 
@@ -88,13 +89,13 @@ def befriend(groups: Weighed, g: int, new: int) -> None:
         at += 1
     for c in range(at, 0, -1):
         near[g, c] = near[g, c - 1]
-    near[g, 0] = new
-    near[new] = near[g]
-    near[new, 0] = g
+    near[g, 0], near[new, 0] = new, g
+    for c in range(1, near.shape[1]):
+        near[new, c] = near[g, c]
     groups.looked[new] = -1
 
 
-@inner
+@borrowing
 def farthest_of(groups: Weighed, g: int) -> int:
     """The record of a group that costs most."""
     far, most, i = groups.head[g], -1.0, groups.head[g]
@@ -149,7 +150,7 @@ def promising_cut(groups: Weighed, order: Array, errors: Array) -> tuple[float, 
     return np.inf, -1
 
 
-@inner
+@borrowing
 def promised(rules: Rules, records: Array) -> bool:
     """Whether some records as a group keep all promises."""
     for r in range(rules.kind.size):
@@ -205,7 +206,7 @@ def split(groups: Weighed, least: float) -> int:
     return made
 
 
-@inner
+@borrowing
 def is_enough(groups: Weighed, g: int) -> bool:
     """Whether a group has what it must have at least."""
     return groups.total[g] >= groups.least_count and groups.size[g] >= groups.least_records
@@ -242,7 +243,7 @@ def gather(groups: Weighed, x: int, pool: Array, d2: Array, chosen: Array, left:
     return kept
 
 
-@inner
+@borrowing
 def error_of(groups: Weighed, some: Array, stamps: Array, stamp: int) -> float:
     """The errors of some groups, each once."""
     total = 0.0
@@ -253,7 +254,7 @@ def error_of(groups: Weighed, some: Array, stamps: Array, stamp: int) -> float:
     return total
 
 
-@inner
+@borrowing
 def settle_all(groups: Weighed, some: Array, stamps: Array, stamp: int) -> None:
     """Settle some groups, each once."""
     for g in some:

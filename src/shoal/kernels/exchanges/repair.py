@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from shoal.kernels.borrowing import borrowing
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.weighted import (
     NOBODY,
@@ -36,7 +37,7 @@ WORK = 30_000  # records of a group, times those that are asked
 NONE, MOVE, SWAP, MERGE = 0, 1, 2, 3
 
 
-@inner
+@borrowing
 def excess_of_both(groups: Weighed, g: int, h: int) -> float:
     """How far two groups as one are from all promises."""
     rules, total = groups.rules, 0.0
@@ -53,7 +54,7 @@ def excess_of_both(groups: Weighed, g: int, h: int) -> float:
     return total
 
 
-@inner
+@borrowing
 def cost_of_merging(groups: Weighed, g: int, h: int) -> float:
     """What it costs that two groups become one."""
     d2 = squared_distance(groups.centre, g, groups.centre[h])
@@ -71,7 +72,7 @@ class Step(NamedTuple):
     gain: float
 
 
-@inner
+@borrowing
 def is_cheaper(cost: float, gain: float, best: Step) -> bool:
     """Whether a change costs less for what it gains; the one that gains more, where both cost nothing."""
     if best.gain <= 0.0:
@@ -121,19 +122,19 @@ def offered(groups: Weighed, g: int, excess: float, yours: Array) -> int:
     return found
 
 
-@inner
+@borrowing
 def asked_of(groups: Weighed, g: int) -> int:
     """How many records are asked for help: fewer where a group is large and each answer takes longer."""
     return max(FEWEST, min(SAMPLE, WORK // max(1, groups.size[g])))
 
 
-@inner
+@borrowing
 def gain_of_help(groups: Weighed, g: int, y: int, excess: float) -> float:
     """The part of the excess of a broken group that a record takes away that enters it."""
     return excess - excess_with(groups, g, NOBODY, y, excess)
 
 
-@inner
+@borrowing
 def price_of_help(groups: Weighed, g: int, y: int, gain: float) -> float:
     """What it costs that a record enters a broken group, for the part of the excess that it takes away."""
     if gain <= 0.0:
@@ -156,7 +157,7 @@ def spared(groups: Weighed, g: int, mine: Array) -> int:
     return found
 
 
-@inner
+@borrowing
 def filed(ids: Array, keys: Array, found: int, record: int, key: float) -> int:
     """Put a record among those of the smallest keys, the first of equal ones first; returns how many there are."""
     place = found
@@ -172,7 +173,7 @@ def filed(ids: Array, keys: Array, found: int, record: int, key: float) -> int:
     return min(found + 1, ids.size)
 
 
-@inner
+@borrowing
 def best_merger(groups: Weighed, excess: Array, g: int) -> Step:
     """The near group that a broken one is merged with at the least cost for what that gains."""
     best = Step(NONE, -1, -1, 0.0, 0.0)
@@ -249,7 +250,7 @@ def put_right(groups: Weighed, excess: Array, g: int, mine: Array, yours: Array)
         excess[g] = excess_with(groups, g, NOBODY, NOBODY, np.inf)
 
 
-@inner
+@borrowing
 def merge(groups: Weighed, g: int, h: int) -> None:
     """All records of a group go to another; the other has its neighbours too, as many as there is room for."""
     i = groups.head[h]
@@ -275,7 +276,7 @@ def merge(groups: Weighed, g: int, h: int) -> None:
         near[g, place] = b
 
 
-@inner
+@borrowing
 def nearest_group(groups: Weighed, g: int) -> int:
     """The group with the nearest centroid, wherever it is; -1 if there is none."""
     least, nearest = np.inf, -1

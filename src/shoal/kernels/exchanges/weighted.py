@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.borrowing import borrowing
+from shoal.kernels.compiled import Array, kernel
 from shoal.kernels.promises.rules import Rules, add_unit, judged, people_in, sort_pairs
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
 from shoal.kernels.sums.exact import squared_distance
@@ -131,7 +132,7 @@ def begin(groups: Weighed) -> None:
         settle(groups, g)
 
 
-@inner
+@borrowing
 def enlist(groups: Weighed, x: int, g: int) -> None:
     """A record becomes the first of a group; centroid and error are left to `settle`."""
     first = groups.head[g]
@@ -144,7 +145,7 @@ def enlist(groups: Weighed, x: int, g: int) -> None:
     groups.label[x] = g
 
 
-@inner
+@borrowing
 def delist(groups: Weighed, x: int) -> None:
     """A record leaves its group; centroid and error are left to `settle`."""
     g, back, on = groups.label[x], groups.before[x], groups.after[x]
@@ -158,14 +159,14 @@ def delist(groups: Weighed, x: int) -> None:
     groups.total[g] -= groups.counts[x]
 
 
-@inner
+@borrowing
 def relist(groups: Weighed, x: int, g: int) -> None:
     """A record goes from its group to another."""
     delist(groups, x)
     enlist(groups, x, g)
 
 
-@inner
+@borrowing
 def settle(groups: Weighed, g: int) -> None:
     """Mass, centroid, distances and error of a group from its records, summed around one of them."""
     rows, weight, after, centre = groups.rows, groups.weight, groups.after, groups.centre
@@ -198,14 +199,14 @@ def settle(groups: Weighed, g: int) -> None:
     groups.error[g] = error
 
 
-@inner
+@borrowing
 def touch(groups: Weighed, g: int) -> None:
     """Note that a group has changed."""
     groups.clock[0] += 1
     groups.changed[g] = groups.clock[0]
 
 
-@inner
+@borrowing
 def worth_a_look(groups: Weighed, g: int) -> bool:
     """Whether the group or one of its neighbours has changed since it was looked at in vain."""
     if groups.changed[g] > groups.looked[g] or groups.looked[g] < 0:
@@ -217,14 +218,14 @@ def worth_a_look(groups: Weighed, g: int) -> bool:
     return False
 
 
-@inner
+@borrowing
 def can_leave(groups: Weighed, x: int) -> bool:
     """Whether what is left of its group without a record satisfies the demands."""
     g = groups.label[x]
     return groups.total[g] - groups.counts[x] >= groups.least_count and groups.size[g] - 1 >= groups.least_records
 
 
-@inner
+@borrowing
 def excess_with(groups: Weighed, g: int, out: int, into: int, most: float) -> float:
     """How far a group without one record and with another (NOBODY for none) is from all promises.
 
@@ -247,13 +248,13 @@ def excess_with(groups: Weighed, g: int, out: int, into: int, most: float) -> fl
     return total
 
 
-@inner
+@borrowing
 def keeps(groups: Weighed, g: int, out: int, into: int) -> bool:
     """Whether a group without one record and with another (NOBODY for none) keeps all promises."""
     return groups.rules.kind.size == 0 or excess_with(groups, g, out, into, 0.0) <= 0.0
 
 
-@inner
+@borrowing
 def are_alike(rules: Rules, x: int, y: int) -> bool:
     """Whether two records have the same confidential values, so that to swap them changes no promise."""
     for r in range(rules.kind.size):
@@ -266,7 +267,7 @@ def are_alike(rules: Rules, x: int, y: int) -> bool:
     return True
 
 
-@inner
+@borrowing
 def can_swap(groups: Weighed, x: int, y: int) -> bool:
     """Whether the groups of two records keep all promises if the records change places."""
     if groups.rules.kind.size == 0 or are_alike(groups.rules, x, y):
@@ -274,19 +275,19 @@ def can_swap(groups: Weighed, x: int, y: int) -> bool:
     return keeps(groups, groups.label[y], y, x) and keeps(groups, groups.label[x], x, y)
 
 
-@inner
+@borrowing
 def gain_of_leaving(own: float, mass: float, w: float) -> float:
     """What a record of weight w gains a group of this mass by leaving it; nothing if it alone had a weight."""
     return own * (mass / (mass - w)) * w if mass > w else 0.0
 
 
-@inner
+@borrowing
 def cost_of_entering(d2: float, mass: float, w: float) -> float:
     """What a record of weight w costs a group of this mass."""
     return d2 * (mass / (mass + w)) * w if mass > 0.0 else 0.0
 
 
-@inner
+@borrowing
 def cost_of_replacing(d2: float, own: float, between: float, mass: float, w_x: float, w_y: float) -> float:
     """What it costs that x takes the place of y: first y leaves, then x enters around the centroid without y.
 
@@ -300,7 +301,7 @@ def cost_of_replacing(d2: float, own: float, between: float, mass: float, w_x: f
     return cost_of_entering(moved, rest, w_x) - gain_of_leaving(own, mass, w_y)
 
 
-@inner
+@borrowing
 def best_entry(groups: Weighed, y: int, home: int, barred: int, promised: bool) -> tuple[float, int]:
     """The group near `home` that y enters at the least cost, and that cost; -1 if there is none.
 
@@ -318,7 +319,7 @@ def best_entry(groups: Weighed, y: int, home: int, barred: int, promised: bool) 
     return least, group
 
 
-@inner
+@borrowing
 def note(tried: Tried, delta: float, kind: int, group: int, other: int, target: int) -> None:
     """Put a change among the best ones, if it is one of them; the first of equal ones comes first."""
     place = tried.delta.size
@@ -328,13 +329,14 @@ def note(tried: Tried, delta: float, kind: int, group: int, other: int, target: 
         return
     for p in range(tried.delta.size - 1, place, -1):
         tried.delta[p] = tried.delta[p - 1]
-        tried.what[p] = tried.what[p - 1]
+        for part in range(tried.what.shape[1]):
+            tried.what[p, part] = tried.what[p - 1, part]
     tried.delta[place] = delta
     tried.what[place, 0], tried.what[place, 1] = kind, group
     tried.what[place, 2], tried.what[place, 3] = other, target
 
 
-@inner
+@borrowing
 def is_promised(groups: Weighed, x: int, change: Change) -> bool:
     """Whether all groups that a change touches keep their promises."""
     home, g, y = groups.label[x], change.group, change.other
@@ -347,7 +349,7 @@ def is_promised(groups: Weighed, x: int, change: Change) -> bool:
     return keeps(groups, g, y, x) and keeps(groups, change.target, NOBODY, y)
 
 
-@inner
+@borrowing
 def best_change(groups: Weighed, x: int, reach: float, least: float, tried: Tried) -> Change:
     """The best move, swap or chain of two moves that begins with x, if it gains more than `least`.
 
@@ -393,7 +395,7 @@ def best_change(groups: Weighed, x: int, reach: float, least: float, tried: Trie
     return Change(0.0, NONE, -1, -1, -1)
 
 
-@inner
+@borrowing
 def make(groups: Weighed, x: int, change: Change) -> bool:
     """Carry out what `best_change` found, and undo it if the errors do not fall; whether it stays."""
     home, g, y, third = groups.label[x], change.group, change.other, change.target
@@ -427,7 +429,7 @@ def make(groups: Weighed, x: int, change: Change) -> bool:
     return False
 
 
-@inner
+@borrowing
 def listed(groups: Weighed, g: int, members: Array) -> int:
     """Writes the records of a group to `members`; returns how many these are."""
     found, i = 0, groups.head[g]

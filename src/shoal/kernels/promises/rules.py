@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowing, counting
 from shoal.kernels.compiled import Array, inner, kernel
 
 DISTINCT, ENTROPY, RECURSIVE, LINE, EQUAL, HIERARCHICAL, INFORMATION, SHARE, LIKENESS, DISCLOSURE = range(10)
@@ -69,7 +70,7 @@ class Judged(NamedTuple):
     excess: float
 
 
-@inner
+@borrowing
 def add_unit(rules: Rules, r: int, unit: int, count: int) -> int:
     """Put the pairs of a unit behind so many in the scratch; returns how many there are then."""
     for p in range(rules.start[r, unit], rules.start[r, unit + 1]):
@@ -81,28 +82,34 @@ def add_unit(rules: Rules, r: int, unit: int, count: int) -> int:
     return count
 
 
-@inner
+@borrowing
 def sort_pairs(rules: Rules, r: int, count: int) -> None:
     """Sort the pairs in the scratch by their values."""
-    codes, shares, persons = rules.codes, rules.shares, rules.persons
-    if rules.single[r]:
-        if count > _FEW:
-            codes[:count].sort()
-            return
-        for i in range(1, count):
-            code, at = codes[i], i
-            while at > 0 and codes[at - 1] > code:
-                codes[at] = codes[at - 1]
-                at -= 1
-            codes[at] = code
+    codes = rules.codes
+    if count > _FEW or not rules.single[r]:
+        sort_many(codes[:count], rules.shares[:count], rules.persons[:count], rules.single[r])
         return
-    order = np.argsort(codes[:count], kind="mergesort")
-    codes[:count] = codes[:count][order]
-    shares[:count] = shares[:count][order]
-    persons[:count] = persons[:count][order]
+    for i in range(1, count):
+        code, at = codes[i], i
+        while at > 0 and codes[at - 1] > code:
+            codes[at] = codes[at - 1]
+            at -= 1
+        codes[at] = code
 
 
-@inner
+@counting
+def sort_many(codes: Array, shares: Array, persons: Array, single: bool) -> None:
+    """Sort pairs by their values; the shares and persons are used only where somebody has two values."""
+    if single:
+        codes.sort()
+        return
+    order = np.argsort(codes, kind="mergesort")
+    codes[:] = codes[order]
+    shares[:] = shares[order]
+    persons[:] = persons[order]
+
+
+@borrowing
 def run_of(rules: Rules, r: int, at: int, count: int) -> tuple[int, float]:
     """Where the pairs of the same value end, and what they weigh together."""
     end, weight = at + 1, 1.0 if rules.single[r] else rules.shares[at]
@@ -112,7 +119,7 @@ def run_of(rules: Rules, r: int, at: int, count: int) -> tuple[int, float]:
     return end, weight
 
 
-@inner
+@borrowing
 def judged(rules: Rules, r: int, count: int, people: float) -> Judged:
     """What a model finds in the pairs of the scratch, which are those of so many people."""
     kind = rules.kind[r]
@@ -139,7 +146,7 @@ def judged(rules: Rules, r: int, count: int, people: float) -> Judged:
     return Judged(value, max(0.0, value - rules.limit[r] - SLACK))
 
 
-@inner
+@borrowing
 def absent_all(rules: Rules, r: int) -> Judged:
     """A group of gaps only tells no value of anybody; but every value is absent from it."""
     if rules.kind[r] == DISCLOSURE and rules.factor[r] == 0.0:
@@ -147,7 +154,7 @@ def absent_all(rules: Rules, r: int) -> Judged:
     return Judged(0.0, 0.0)
 
 
-@inner
+@borrowing
 def diversity(rules: Rules, r: int, count: int) -> Judged:
     """How many different values there are, each by somebody of their own."""
     base, harm, found, at = rules.offset[r], False, 0, 0
@@ -161,7 +168,7 @@ def diversity(rules: Rules, r: int, count: int) -> Judged:
     return Judged(1.0 * found, 0.0 if count > 0 and not harm else excess)
 
 
-@inner
+@counting
 def matched(rules: Rules, r: int, count: int, runs: int) -> int:
     """For how many values there is somebody each who has it and stands for no other: a largest matching."""
     starts, at = np.empty(runs + 1, np.int64), 0
@@ -211,7 +218,7 @@ def augmented(
     return 0
 
 
-@inner
+@borrowing
 def entropy(rules: Rules, r: int, count: int, people: float) -> Judged:
     """The exponential of the entropy: as many values as if all were equally frequent."""
     total, at = 0.0, 0
@@ -222,7 +229,7 @@ def entropy(rules: Rules, r: int, count: int, people: float) -> Judged:
     return Judged(value, max(0.0, rules.limit[r] - value - SLACK))
 
 
-@inner
+@counting
 def recursive(rules: Rules, r: int, count: int) -> Judged:
     """How often the most frequent value occurs, against all from the l-th on."""
     sizes, runs, at = np.empty(count, np.int64), 0, 0
@@ -241,7 +248,7 @@ def recursive(rules: Rules, r: int, count: int) -> Judged:
     return Judged(value, 0.0 if lacking < 0.0 else lacking / count + SLACK)
 
 
-@inner
+@borrowing
 def line_distance(rules: Rules, r: int, count: int, people: float) -> float:
     """The area between the two distribution functions, over values in a row."""
     base, values = rules.offset[r], rules.offset[r + 1] - rules.offset[r]
@@ -254,7 +261,7 @@ def line_distance(rules: Rules, r: int, count: int, people: float) -> float:
     return total + stretch(rules, base, here, values - 1, reached / people)
 
 
-@inner
+@borrowing
 def stretch(rules: Rules, base: int, first: int, last: int, level: float) -> float:
     """The area between a level and the table's function from one value to a later one."""
     if first >= last:
@@ -273,7 +280,7 @@ def stretch(rules: Rules, base: int, first: int, last: int, level: float) -> flo
     return max(under, 0.0) + max(over, 0.0)
 
 
-@inner
+@borrowing
 def equal_distance(rules: Rules, r: int, count: int, people: float) -> float:
     """Half the sum of all differences of shares: what is too much anywhere is too little elsewhere."""
     base, total, at = rules.offset[r], 0.0, 0
@@ -284,7 +291,7 @@ def equal_distance(rules: Rules, r: int, count: int, people: float) -> float:
     return total
 
 
-@inner
+@borrowing
 def tree_distance(rules: Rules, r: int, count: int, people: float) -> float:
     """The differences of shares below each node, times the length of the edge above it."""
     base, at = rules.offset[r], 0
@@ -305,7 +312,7 @@ def tree_distance(rules: Rules, r: int, count: int, people: float) -> float:
     return max(total, 0.0)
 
 
-@inner
+@borrowing
 def information(rules: Rules, r: int, count: int, people: float) -> float:
     """The Kullback-Leibler divergence of the group from the table, in nats."""
     base, total, at = rules.offset[r], 0.0, 0
@@ -316,7 +323,7 @@ def information(rules: Rules, r: int, count: int, people: float) -> float:
     return max(total, 0.0)
 
 
-@inner
+@borrowing
 def largest_share(rules: Rules, r: int, count: int, people: float) -> float:
     """The largest share of people who have the same harmful value."""
     base, most, at = rules.offset[r], 0, 0
@@ -328,7 +335,7 @@ def largest_share(rules: Rules, r: int, count: int, people: float) -> float:
     return most / people
 
 
-@inner
+@borrowing
 def likeness(rules: Rules, r: int, count: int, people: float) -> Judged:
     """By how much the share of a value exceeds that in the table, against the latter."""
     base, value, excess, at = rules.offset[r], 0.0, 0.0, 0
@@ -347,7 +354,7 @@ def likeness(rules: Rules, r: int, count: int, people: float) -> Judged:
     return Judged(value, excess)
 
 
-@inner
+@borrowing
 def disclosure(rules: Rules, r: int, count: int, people: float) -> Judged:
     """The largest logarithm of the ratio of a share to that in the table; that of an absent value is infinite."""
     base, value, wanted, seen, at = rules.offset[r], 0.0, 0, 0, 0
@@ -366,7 +373,7 @@ def disclosure(rules: Rules, r: int, count: int, people: float) -> Judged:
     return Judged(value, excess)
 
 
-@inner
+@borrowing
 def people_in(rules: Rules, r: int, count: int) -> float:
     """How many people the pairs of the scratch are of, before they are sorted: those of one follow each other."""
     if rules.single[r]:
@@ -377,7 +384,7 @@ def people_in(rules: Rules, r: int, count: int) -> float:
     return 1.0 * people
 
 
-@inner
+@borrowing
 def judged_group(rules: Rules, r: int, units: Array) -> Judged:
     """What a model finds in some units."""
     count = 0
