@@ -498,7 +498,8 @@ def write_tables(everything):
         "",
         f"With {spaced(last['devices'])} devices the server held at most {server:.0f} MB, "
         f"its worker {sum(worker):.0f} MB; the load generator used "
-        f"{100 * last['load']['generator_cpu']:.0f} % of a core. Writes are moves, sign-ups and cancellations; latency counts "
+        f"{100 * last['load']['generator_cpu']:.0f} % of a core. "
+        "Writes are moves, sign-ups and cancellations; latency counts "
         "from the moment at which a request was due.",
     ]
     for name, lines in (("locations_load.md", load), ("locations_growth.md", growth)):
