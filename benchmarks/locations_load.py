@@ -36,7 +36,7 @@ sys.path.insert(0, str(TESTS))
 from filling import fill, towns  # noqa: E402
 
 SIZES = (10_000, 100_000, 1_000_000)
-LOOKUPS, WRITES = 1200, 110  # a second, a little more than is asked for
+LOOKUPS, WRITES = 1050, 102  # a second, a little more than is asked for
 LOOKUPS_MEANWHILE, WRITES_MEANWHILE = 400, 20  # a second, during a redraw
 REDRAW_LIMIT = 1500  # seconds
 CONNECTIONS = {"look-up": 12, "write": 12}  # of their own: who looks up does not wait for who moves
@@ -300,7 +300,7 @@ class Asker(asyncio.Protocol):
 
     def connection_lost(self, error):
         """It is closed."""
-        self.load.lost += not self.load.over
+        self.load.lost += self.task is not None
 
 
 class Load:
@@ -313,15 +313,12 @@ class Load:
         lines = (home / "credentials.txt").read_text().split()
         some = max(1, len(lines) // 10)
         self.read, self.written = lines[some:], lines[:some]
-        moved = home / f"moved-{given['round'] - 1}.txt"
-        if moved.exists():  # the round before has given new credentials
-            self.written = moved.read_text().split()
         self.places = towns(20_000, seed=given["round"]).tolist()
         self.took = {"look-up": [], "write": []}
         self.statuses = Counter()
         self.waiting = {kind: deque() for kind in CONNECTIONS}
         self.idle = {kind: deque() for kind in CONNECTIONS}
-        self.lost, self.over = 0, False
+        self.lost = 0
         self.invitations = []
 
     async def run(self):
@@ -344,8 +341,8 @@ class Load:
         end = time.monotonic() + 15
         while self.unanswered() and time.monotonic() < end:
             await asyncio.sleep(0.01)
-        self.over = True
-        Path(self.given["home"], f"moved-{self.given['round']}.txt").write_text("\n".join(self.written))
+        whole = "".join(line + "\n" for line in [*self.written, *self.read])
+        Path(self.given["home"], "credentials.txt").write_text(whole)
         return {**self.figures(seconds), "unanswered": self.unanswered(), "lost": self.lost}
 
     def unanswered(self):
@@ -501,7 +498,9 @@ def write_tables(everything):
         "",
         f"With {spaced(last['devices'])} devices the server held at most {server:.0f} MB, "
         f"its worker {sum(worker):.0f} MB; the load generator used "
-        f"{100 * last['load']['generator_cpu']:.0f} % of a core. Writes are moves, sign-ups and cancellations.",
+        f"{100 * last['load']['generator_cpu']:.0f} % of a core. "
+        "Writes are moves, sign-ups and cancellations; latency counts "
+        "from the moment at which a request was due.",
     ]
     for name, lines in (("locations_load.md", load), ("locations_growth.md", growth)):
         (TABLES / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
