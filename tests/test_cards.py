@@ -154,7 +154,8 @@ def test_an_assessment_has_a_card_with_its_first_figures_and_what_was_left_out()
     values = np.repeat([1.0, 2.0], 3)
     pair = Pair((PairColumn("a", "quasi-identifier", values, values),), np.repeat([0, 1], 3), matched=False)
     figure = Figure("counted_k", 3, "records", "k = 3", "records <share> their values", "", "risk", "public")
-    text = text_of(Assessment(pair, (figure,), "", ("linkage_all",), 1.0))
+    text = text_of(Assessment(pair, (figure,), "", "no key was named", ("linkage_all",), 1.0))
     assert "Assessment k = 3 records <share> their values" in text
-    assert "linkage_all" in text
+    assert "linkage all" in text
+    assert "no key was named" in text
     assert 'assessment.report("report.html")' in text
