@@ -56,6 +56,17 @@ def test_a_batch_is_split_into_parts_of_k(sums):
     assert np.allclose(sums.read([3])[3].mean, mean_of([5, 6, 7, 8]))
 
 
+def test_members_in_cells_that_are_not_looked_at_belong_to_what_is_left(sums):
+    sums, members = sums
+    entered = sums.enter(3, members[:9])
+    sums.split(3, entered[:6], {number: 0 if number <= 3 else 1 for number in range(1, 7)})
+    now = {member.id: member.batch_id for member in members_among(sums.connection, range(1, 10))}
+    assert {now[7], now[8], now[9]} == {max(now.values())}
+    assert len(set(now.values())) == 3
+    assert not [row for row in batch_rows(sums).values() if row.split and row.id in now.values()]
+    assert np.allclose(sums.read([now[9]])[now[9]].mean, mean_of([7, 8, 9]))
+
+
 def test_a_batch_is_not_split_where_a_part_would_be_too_small(sums):
     sums, members = sums
     entered = sums.enter(3, members[:5])

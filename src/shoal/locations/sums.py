@@ -90,6 +90,9 @@ class Sums:
             off.append([member for piece in pieces for member in piece if member.id not in gone])
             parts.append(Sum(total / devices_left, devices_left, homes))
         numbers = self._keep(k, parts, off, batch)
+        if devices_left:  # whoever is in a cell that nobody looks at now belongs to what is left, too
+            elsewhere = sa.update(devices).where(devices.c.batch_id == batch)
+            self.connection.execute(elsewhere.values(batch_id=numbers[-1]))
         self.connection.execute(sa.update(batches).where(batches.c.id == batch).values(split=True))
         return {member.id: number for number, piece in zip(numbers, off, strict=True) for member in piece}
 
