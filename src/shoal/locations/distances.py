@@ -6,10 +6,8 @@ between two places is the longer, the longer the way over its surface is.
 
 import numpy as np
 
+from shoal.attributes.sphere import RADIUS
 from shoal.locations.people import Float, Int
-
-EARTH_KM = 6371.0088
-"""The mean radius of the earth."""
 
 _ENTRIES = 1 << 18  # distances that are held at a time
 _NOWHERE = 1e-6  # a mean of unit vectors that is shorter than this has no direction
@@ -48,7 +46,7 @@ def ways(homes: Float, labels: Int, centres: Float) -> Float:
     somewhere = lengths >= _NOWHERE
     directions = np.where(somewhere[:, None], centres / np.where(somewhere, lengths, 1.0)[:, None], 0.0)[labels]
     apart, along = (np.sqrt(np.square(v).sum(axis=1)) for v in (homes - directions, homes + directions))
-    return np.asarray(EARTH_KM * 2 * np.arctan2(apart, along))
+    return np.asarray(RADIUS * 2 * np.arctan2(apart, along))
 
 
 def drift(now: float, then: float, n_now: int, n_then: int) -> float:
