@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cache
 from hashlib import blake2b
 
+import numpy as np
+
 
 def squared_distance(a, b):
     total = 0.0
@@ -2208,3 +2210,48 @@ def diverse_group(X, free, seed, size, p, values):
             group.append(i)
     free -= set(group)
     return group
+
+
+def hull_vertices(n, i, k, high):
+    """Every row of a partition's matrix that record i can have: 1/s at s records, i among them."""
+    for s in range(k, high + 1):
+        for others in itertools.combinations([j for j in range(n) if j != i], s - 1):
+            yield [1 / s if j == i or j in others else 0.0 for j in range(n)]
+
+
+def nearest_in_hull(row, i, k, high):
+    """The point of the hull that is nearest to a row, by halving: a share t, then a shift for that share."""
+
+    def shifted(t):
+        low, high_shift = min(row) - 1, max(row) + 1
+        for _ in range(50):
+            middle = (low + high_shift) / 2
+            total = t + math.fsum(min(max(x - middle, 0.0), t) for j, x in enumerate(row) if j != i)
+            low, high_shift = (middle, high_shift) if total > 1 else (low, middle)
+        return [t if j == i else min(max(x - low, 0.0), t) for j, x in enumerate(row)]
+
+    def distance(t):
+        return squared_distance(shifted(t), row)
+
+    a, b = 1 / high, 1 / k
+    for _ in range(70):
+        c, d = a + (b - a) / 3, b - (b - a) / 3
+        a, b = (a, d) if distance(c) < distance(d) else (c, b)
+    return shifted((a + b) / 2)
+
+
+def semidefinite_bound(X, L, k, high):
+    """What a multiplier L proves: all eigenvalues, and every possible row."""
+    n = len(X)
+    total = [[squared_distance(X[i], X[j]) / 2 + L[i][j] for j in range(n)] for i in range(n)]
+    means = [(sum(total[i]) + sum(row[i] for row in total)) / (2 * n) for i in range(n)]
+    middle = sum(means) / n
+    centred = [
+        [(total[i][j] + total[j][i]) / 2 - means[i] - means[j] + middle for j in range(n)] for i in range(n)
+    ]
+    lowest = sorted(np.linalg.eigvalsh(centred).tolist())[: n // k - 1]
+    rows = [
+        min(-sum(a * b for a, b in zip(L[i], z, strict=True)) for z in hull_vertices(n, i, k, high))
+        for i in range(n)
+    ]
+    return math.fsum(map(math.fsum, total)) / n + math.fsum(min(x, 0.0) for x in lowest) + math.fsum(rows)

@@ -4,7 +4,8 @@
     bound, bound.stage, bound.seconds
 
 Stages: each record's share ("shares"), distances divided unequally ("splitting"), prices of the records
-("prices"), with cuts ("cuts"). Fewer than 2k records, k = 1, one varying attribute: the optimum itself ("exact").
+("prices"), with cuts ("cuts"); from k = 7 on a relaxation of the whole partition ("semidefinite"). Fewer than 2k
+records, k = 1, one varying attribute: the optimum itself ("exact").
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.bounds.generation import MARGIN, Generation
 from shoal.bounds.points import Points
+from shoal.bounds.semidefinite import Semidefinite
 from shoal.bounds.shares import halved, neighbours_to_split, split
 from shoal.errors import ShoalError
 from shoal.parameters import Number, Whole
@@ -34,6 +36,10 @@ _LINE = 1e9  # the most n * k for which one attribute is cut by dynamic programm
 _ROUNDS = 20  # of exchanges for a first partition, at most,
 _EXCHANGES = 1.0  # and the seconds after which no other begins
 _SMALLEST = 1e-290  # below this squares are not exact
+_SPLITTING = 0.1  # part of the time for dividing distances where a spectrum follows,
+_LEAST_SPLITTING = 2.0  # and the seconds at least
+_LOCAL = 7  # for k below this prices prove more than a spectrum,
+_GLOBAL = 20  # from here on less; in between both take turns
 
 
 class LowerBound(float):
@@ -198,7 +204,20 @@ class Bounding:
             return
         shares = yield from self._shares()
         if n <= _MATRIX:
+            yield from self._both(shares)
+
+    def _both(self, shares: Float) -> Generator[None, None, None]:
+        """Prices, a semidefinite relaxation, or one after the other by the time they have had."""
+        yield from self._first_partition()
+        if not self._upper() > _SMALLEST:
+            return
+        if self.k < _LOCAL:
             yield from self._prices(shares)
+        elif self.k >= _GLOBAL:
+            yield from self._semidefinite()
+            yield from self._prices(shares)
+        else:
+            yield from in_turn(self._prices(shares), self._semidefinite())
 
     def _exact(self) -> None:
         n = len(self._X)
@@ -215,19 +234,21 @@ class Bounding:
             yield
         if neighbours_to_split(self._n, self.k) == 0 or not shares.sum() > 0:
             return shares
+        until = inf
+        if self._n <= _MATRIX and self.k >= _LOCAL:
+            until = monotonic() + max(_LEAST_SPLITTING, _SPLITTING * (self._until - monotonic()))
         goal = self._upper() if self._labels is not None else 1.4 * float(shares.sum())
         for better in split(self._X, self.k, self._high, goal):
             if better is not None:
                 shares = better
                 self._raise(float(shares.sum()), float(np.abs(shares).sum()), "splitting")
             yield
+            if monotonic() > until:
+                break
         return shares
 
     def _prices(self, shares: Float) -> Iterator[None]:
         """Column generation and cuts."""
-        yield from self._first_partition()
-        if not self._upper() > _SMALLEST:
-            return
         points = Points(self._X, self.k, self._high)
         yield
         generation = Generation(points, points.mean_of_equals(shares), self._upper(), self.n_jobs)
@@ -238,6 +259,17 @@ class Bounding:
             self._raise(generation.bound, generation.size, generation.stage)
             yield
         self._raise(generation.bound, generation.size, generation.stage)
+
+    def _semidefinite(self) -> Iterator[None]:
+        """The spectrum of the table and of a multiplier."""
+        assert self._labels is not None
+        stage = Semidefinite(self._X, self.k, self._high, self._labels, self.n_jobs)
+        stage.until = self._until
+        yield
+        for _ in stage.steps():
+            stage.until = self._until
+            self._raise(stage.bound, stage.bound, "semidefinite")
+            yield
 
     def _first_partition(self) -> Iterator[None]:
         """Blocks of neighbouring records after some exchanges, unless a partition is known."""
@@ -256,6 +288,19 @@ class Bounding:
     def _priced(self, generation: Generation, groups: Iterable[list[int]]) -> list[tuple[Int, float]]:
         rows = [np.sort(generation.points.kinds[group]) for group in groups]
         return [(row, generation.points.sse(row)) for row in rows]
+
+
+def in_turn(*stages: Iterator[None]) -> Iterator[None]:
+    """Steps of several stages: always one of that which has had the least time."""
+    spent = dict.fromkeys(stages, 0.0)
+    while spent:
+        stage = min(spent, key=lambda each: spent[each])
+        start = monotonic()
+        if next(stage, "end") == "end":
+            del spent[stage]
+        else:
+            spent[stage] += monotonic() - start
+            yield
 
 
 def blocks(X: Float, k: int) -> Int:
