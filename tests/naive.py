@@ -862,6 +862,46 @@ def exchanges(X, groups, k, reach):
                     groups[h].append(y)
 
 
+def cycles(X, groups, reach, followed=4):
+    """One look at every record x for its best cycle: x to the place of y, y to that of z, z to that of x.
+
+    Followed are the pairs x, y that cost least, and only where x would gain by leaving more than its entry costs.
+    `groups` are lists of members in the order they are kept, changed in place.
+    """
+    X = plain(X)
+
+    def away(x, g):
+        return squared_distance(X[x], mean([X[i] for i in groups[g]]))
+
+    def with_instead(g, new, old):
+        return [new if i == old else i for i in groups[g]]
+
+    def cost_of(g, new, old):
+        return group_sse(X, with_instead(g, new, old)) - group_sse(X, groups[g])
+
+    for home in range(len(groups)):
+        for x in list(groups[home]):
+            if x not in groups[home]:
+                continue
+            leaving = group_sse(X, groups[home]) - group_sse(X, [i for i in groups[home] if i != x])
+            others = [g for g in range(len(groups)) if g != home and groups[g]]
+            near = [g for g in others if away(x, g) < reach * away(x, home)]
+            pairs = sorted((cost_of(g, x, y), y, g) for g in near for y in groups[g])
+            least, best = 0.0, None
+            for entering, y, g in [pair for pair in pairs if pair[0] < leaving][:followed]:
+                for h in others:
+                    if h == g or away(y, h) >= reach * away(y, g):
+                        continue
+                    for z in groups[h]:
+                        delta = entering + cost_of(h, y, z) + cost_of(home, z, x)
+                        if delta < least:
+                            least, best = delta, (g, y, h, z)
+            if best is not None:
+                g, y, h, z = best
+                groups[g], groups[h] = with_instead(g, x, y), with_instead(h, y, z)
+                groups[home] = with_instead(home, z, x)
+
+
 def polished(X, labels, k, least):
     """Pair after pair of groups the best move or swap, by the SSE of both anew, until no pair has one."""
     X, labels = plain(X), list(labels)

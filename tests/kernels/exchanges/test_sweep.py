@@ -75,6 +75,20 @@ def test_exchanges_are_those_of_the_naive_twin(seed, k, n, reach):
             assert groups.members[g, : groups.size[g]].tolist() == members
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 5), st.integers(15, 40), st.sampled_from([1.5, 2.5, 1e9]))
+def test_cycles_are_those_of_the_naive_twin(seed, k, n, reach):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-2, 2, n)[:, None]  # some far out
+    groups = new_sweep(X, start(n, k, seed), k, 1000)
+    slow = [groups.members[g, : groups.size[g]].tolist() for g in range(len(groups.size))]
+    for _ in range(2):
+        cycles(groups, reach, 1e-12)
+        naive.cycles(X, slow, reach)
+        for g, members in enumerate(slow):
+            assert groups.members[g, : groups.size[g]].tolist() == members
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4))
 def test_at_the_end_no_move_and_no_swap_gains(seed, k):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.borrowing import borrowing
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.groups import distances, fill, insert, remove, replace, room_for, swap
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
@@ -16,6 +17,7 @@ from shoal.kernels.sums.exact import squared_distance
 
 REACH = 1.5  # how much farther than its own centroid another one may be, squared; in cycles of three for small k:
 REACH_OF_CYCLES = 2.5
+ROUNDING = 1e-9  # of the distances that a bound is made of
 LARGE = 10  # k from which a wider reach costs more than it brings
 
 NONE, MOVE, SWAP, CHAIN, CYCLE = 0, 1, 2, 3, 4
@@ -72,7 +74,7 @@ def begin(groups: Sweep) -> None:
     distances(groups, groups.own)
 
 
-@inner
+@borrowing
 def refresh(groups: Sweep, g: int) -> None:
     """The distances of its records after a group has changed, and when that was."""
     groups.clock[0] += 1
@@ -82,7 +84,7 @@ def refresh(groups: Sweep, g: int) -> None:
         groups.own[i] = squared_distance(groups.rows, i, groups.centre[g])
 
 
-@inner
+@borrowing
 def worth_a_look(groups: Sweep, g: int) -> bool:
     """Whether the group or one of its neighbours has changed since it was looked at in vain."""
     if groups.changed[g] > groups.looked[g] or groups.looked[g] < 0:
@@ -94,7 +96,7 @@ def worth_a_look(groups: Sweep, g: int) -> bool:
     return False
 
 
-@inner
+@borrowing
 def best_entry(groups: Sweep, y: int, home: int, barred: int, most: int) -> tuple[float, int]:
     """The group near `home` that y enters at the least cost, and that cost; -1 if none has room."""
     least, group = np.inf, -1
@@ -109,7 +111,7 @@ def best_entry(groups: Sweep, y: int, home: int, barred: int, most: int) -> tupl
     return least, group
 
 
-@inner
+@borrowing
 def best_change(groups: Sweep, x: int, k: int, reach: float, least: float) -> Change:
     """The best move, swap or chain of two moves that begins with x, if it gains more than `least`."""
     rows, own, centre = groups.rows, groups.own, groups.centre
@@ -141,7 +143,7 @@ def best_change(groups: Sweep, x: int, k: int, reach: float, least: float) -> Ch
     return Change(delta, kind, group, other, target)
 
 
-@inner
+@borrowing
 def make(groups: Sweep, x: int, change: Change) -> None:
     """Carry out what `best_change` or `best_cycle` found."""
     home = groups.label[x]
@@ -189,7 +191,7 @@ def exchange(groups: Sweep, k: int, reach: float, least: float) -> int:
     return made
 
 
-@inner
+@borrowing
 def best_cycle(groups: Sweep, x: int, reach: float, least: float, pairs: Array) -> Change:
     """The best cycle of x to the place of y, y to the place of z, z to the place of x.
 
@@ -216,10 +218,11 @@ def best_cycle(groups: Sweep, x: int, reach: float, least: float, pairs: Array) 
                 place -= 1
             if place < pairs.shape[0]:
                 for p in range(pairs.shape[0] - 1, place, -1):
-                    pairs[p] = pairs[p - 1]
+                    pairs[p, 0], pairs[p, 1] = pairs[p - 1, 0], pairs[p - 1, 1]
                 pairs[place, 0] = entering
                 pairs[place, 1] = y
     delta, group, other, target = -least, -1, -1, -1
+    root = np.sqrt(own[x])
     for p in range(pairs.shape[0]):
         y = int(pairs[p, 1])
         if y < 0:
@@ -233,12 +236,19 @@ def best_cycle(groups: Sweep, x: int, reach: float, least: float, pairs: Array) 
             d2 = squared_distance(rows, y, centre[h])
             if d2 >= reach * own[y]:
                 continue
-            for slot in range(groups.size[h]):
+            b, root_d2 = groups.size[h], np.sqrt(d2)
+            for slot in range(b):
                 z = groups.members[h, slot]
-                total = entering + d2 - own[z] - squared_distance(rows, y, rows[z]) / groups.size[h]
+                back = squared_distance(rows, z, centre[home])
+                # No record is farther from another one than both are from a centroid, together.
+                far_y, far_x = (root_d2 + np.sqrt(own[z])) ** 2, (root + np.sqrt(back)) ** 2
+                total = entering + d2 - own[z] - far_y / b + back - own[x] - far_x / a
+                if total >= delta + least + ROUNDING * (far_y + far_x):
+                    continue
+                total = entering + d2 - own[z] - squared_distance(rows, y, rows[z]) / b
                 if total - leaving >= delta:
                     continue
-                total += squared_distance(rows, z, centre[home]) - own[x]
+                total += back - own[x]
                 total -= squared_distance(rows, x, rows[z]) / a
                 if total < delta:
                     delta, group, other, target = total, g, y, z
@@ -265,7 +275,7 @@ def cycles(groups: Sweep, reach: float, least: float) -> int:
     return made
 
 
-@inner
+@borrowing
 def sse_of_group(groups: Sweep, g: int) -> float:
     """The SSE of a group whose distances are fresh."""
     total = 0.0
@@ -314,7 +324,7 @@ def dissolve(groups: Sweep, k: int, least: float) -> int:
     return made
 
 
-@inner
+@borrowing
 def spare_records(groups: Sweep, g: int, k: int) -> int:
     """How many records the group and its neighbours can spare."""
     total = max(groups.size[g] - k, 0)
