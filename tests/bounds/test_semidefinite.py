@@ -8,6 +8,7 @@ from samples import small_table
 from shoal import MDAV
 from shoal.bounds import semidefinite, semidefinite_proof
 from shoal.bounds.semidefinite import Semidefinite, capped, half_squares, parts_of_triangle
+from shoal.bounds.semidefinite_cuts import Triangles, numbered
 from shoal.bounds.semidefinite_proof import proven
 from shoal.bounds.semidefinite_spectrum import Spectrum
 
@@ -59,8 +60,9 @@ def test_vectors_that_are_wrong_cost_strength_and_not_the_truth(monkeypatch):
 def test_no_bound_is_above_the_optimum_wherever_it_stops(monkeypatch):
     monkeypatch.setattr(semidefinite, "_LOOK", 1)
     monkeypatch.setattr(semidefinite, "_RARELY", 0.0)  # everything is proven
-    monkeypatch.setattr(semidefinite, "_PATIENCE", 3)
-    tight = 0.0
+    monkeypatch.setattr(semidefinite, "_UNCUT", 5)
+    monkeypatch.setattr(semidefinite, "_EXCHANGE", 3)
+    tight, cut = 0.0, 0
     for seed in range(25):
         X, _ = small_table(seed)
         n = len(X)
@@ -77,7 +79,9 @@ def test_no_bound_is_above_the_optimum_wherever_it_stops(monkeypatch):
                 if step == 150:
                     break
             tight = max(tight, stage.bound / optimum)
+            cut += len(stage.triangles.fines)
     assert tight > 0.999
+    assert cut > 0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -124,3 +128,34 @@ def test_the_parts_of_a_triangle_are_whole_blocks(n, parts):
     assert ranges[0][0] == 0
     assert ranges[-1][1] == n
     assert all(a[1] == b[0] and b[0] % 64 == 0 for a, b in pairwise(ranges))
+
+
+def test_fines_make_no_partition_dearer():
+    rng = np.random.default_rng(3)
+    n, k = 12, 3
+    C = half_squares(rng.normal(size=(n, 2)))
+    triangles = Triangles(k)
+    for _ in range(5):
+        X = rng.random((n, n)).astype(np.float32) / k
+        triangles.exchange(X + X.T, X)
+        triangles.move(X + X.T, 1.0, C.astype(np.float32))
+    assert (triangles.fines > 0).sum() > 20
+    costs, dearer = triangles.added(C)
+    for seed in range(50):
+        labels = np.random.default_rng(seed).permutation(np.arange(n) // k)
+        matrix = (labels[:, None] == labels) / k
+        assert (costs * matrix).sum() <= (C * matrix).sum() + dearer
+    assert dearer < 1e-12 * costs.max() * n
+
+
+def test_triangles_without_a_fine_are_dropped_and_none_is_there_twice():
+    rng = np.random.default_rng(4)
+    X = rng.random((10, 10)).astype(np.float32)
+    triangles = Triangles(2)
+    triangles.exchange(X, X)
+    triangles.fines[::2] = 1.0
+    kept = triangles.corners[::2]
+    triangles.exchange(X, X)
+    numbers = numbered(triangles.corners, 10)
+    assert len(set(numbers.tolist())) == len(numbers)
+    assert (triangles.corners[: len(kept)] == kept).all()

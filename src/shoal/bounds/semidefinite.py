@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.bounds.semidefinite_cuts import Triangles
 from shoal.bounds.semidefinite_proof import proven, row_minima
 from shoal.bounds.semidefinite_spectrum import Spectrum
 from shoal.engines import in_order, using
@@ -36,7 +37,9 @@ _UNEVEN = 2.0  # by how much one residual may be above the other before the pena
 _EARLY = 200  # steps until which it changes faster
 _CHANGES = 1.5, 1.15
 _GAIN = 1e-5  # a look at the bound that gains less is idle
-_PATIENCE = 12  # looks that are idle before it ends
+_PATIENCE = 20  # looks that are idle before it ends
+_UNCUT = 60  # steps before triangles are looked for,
+_EXCHANGE = 20  # and between two such looks
 _RARELY = 12.0  # times as long as a proof took goes by before the next one
 _ROUNDING = 1.5e-15
 
@@ -81,6 +84,7 @@ class Semidefinite:
         self.shifts, self.slack = np.zeros(n), np.full(n, np.inf)
         self.moved, self.used = np.empty((n, 2)), 0
         self.parts = parts_of_triangle(n, 2 * self.n_jobs)
+        self.triangles = Triangles(self.k)
         self.cost, self.proved, self.tried = 0.0, monotonic(), -inf
 
     def steps(self) -> Iterator[None]:
@@ -110,6 +114,9 @@ class Semidefinite:
                     yield
                 if ended:
                     return
+            if step >= _UNCUT and step % _EXCHANGE == 0:
+                self.triangles.exchange(self.G, self.Z)
+            self.triangles.move(self.G, self.penalty, self.single)
             self.project_rows()
             if looking:
                 self.balance(_CHANGES[step > _EARLY])
@@ -168,8 +175,9 @@ class Semidefinite:
     def prove(self) -> None:
         """The bound, in the units of the points."""
         began = monotonic()
-        value = proven(self.C, self.S, self.k, self.high, self.groups, self.spectrum.vectors, self.n_jobs)
-        value -= abs(value) * _ROUNDING * (self.X.shape[1] + 8)
+        costs, dearer = self.triangles.added(self.C)
+        value = proven(costs, self.S, self.k, self.high, self.groups, self.spectrum.vectors, self.n_jobs)
+        value -= dearer + abs(value) * _ROUNDING * (self.X.shape[1] + 8)
         self.bound = max(self.bound, float(np.ldexp(value, self.exponent)))
         self.proved = monotonic()
         self.cost = self.proved - began
