@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -35,6 +35,7 @@ help:
 	@echo "make locations-kills  kill the location service and its worker 200 times, on SQLite and on PostgreSQL"
 	@echo "make bench-locations  the location service: paper, places, history, attacks, load; an hour; writes tables of the docs"
 	@echo "make bench-bounds  lower bounds of the standard data, two hours; needs SHARED, the folder of the data"
+	@echo "make bounds-safety  lower bounds against brute force on 2000 random tables and Optimal on 200, half an hour"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
 	@echo "make mixed       tables of many kinds: Adult, a million records, many categories, places; a quarter of an hour"
@@ -147,6 +148,8 @@ bench-locations: $(VENV)/.dev
 SHARED ?= ../shared
 bench-bounds: $(VENV)/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bounds.py $(SHARED)
+bounds-safety: $(VENV)/.dev
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bounds_safety.py
 records: $(VENV)/.dev
 	$(BIN)/python benchmarks/records.py
 rivals: $(VENV)/.dev

@@ -1,0 +1,68 @@
+"""No lower bound is above the optimum: 2000 random tables against brute force, 200 larger ones against Optimal.
+
+    python benchmarks/bounds_safety.py [TABLES [LARGER]]
+
+Of each table of 3 to 11 records every k from 2 to n is taken, by the stages that Shoal chooses and by each stage
+alone. Every bound that is shown on the way counts. Runs end after a random number of steps, and one in four is cut
+off by a signal instead, at any moment. The optimum is that of tests/naive.py. The tables of 12 to 30 records are
+compared with the SSE of `Optimal`. Two processes.
+"""
+
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import naive
+from bound_safety import KINDS, WAYS, bound_cut_off, greatest_bound, rounding, table_of
+from shoal import Optimal
+
+
+def checked(number, larger):
+    """Of one table: the bounds counted by way, those above the optimum, and the parts of it that were reached."""
+    rng = np.random.default_rng([number, larger])
+    n = int(rng.integers(12, 31) if larger else rng.integers(3, 12))
+    X = table_of(KINDS[number % len(KINDS)], n, rng)
+    counts, above, reached = Counter(), [], []
+    for k in range(2, n + 1) if not larger else [int(rng.integers(2, n // 2 + 1))]:
+        optimum = Optimal(k=k, seconds=20).fit(X).sse_ if larger else naive.optimum_by_subsets(X, k)
+        for way in WAYS:
+            if rng.random() < 0.25:
+                greatest = bound_cut_off(X, k, way, 0.3 * rng.random() ** 3)
+            else:
+                greatest, _ = greatest_bound(X, k, way, rng, int(10 ** rng.uniform(0, 2.3)))
+            counts[way] += 1
+            if greatest > optimum * (1 + 1e-12) + rounding(X):
+                above.append((number, k, way, greatest, optimum))
+            if 2 * k <= n and optimum > rounding(X):
+                reached.append((way, greatest / optimum))
+    return counts, above, reached
+
+
+def main(tables, larger):
+    wrong = 0
+    for count, size, name in ((tables, False, "brute force"), (larger, True, "Optimal")):
+        counts, reached = Counter(), {}
+        with ProcessPoolExecutor(2) as pool:
+            for more, above, parts in pool.map(partial(checked, larger=size), range(count), chunksize=5):
+                counts += more
+                wrong += len(above)
+                for case in above:
+                    print("ABOVE", *case, flush=True)
+                for way, part in parts:
+                    reached.setdefault(way, []).append(part)
+        print(f"{count} tables against {name}: {sum(counts.values())} bounds, {wrong} above the optimum")
+        for way, parts in reached.items():
+            quarters = ", ".join(f"{part:.4f}" for part in np.quantile(parts, (0.25, 0.5, 0.75, 1.0)))
+            print(f"  {way}: bound / optimum, quartiles and the greatest: {quarters}")
+    return wrong
+
+
+if __name__ == "__main__":
+    given = [int(argument) for argument in sys.argv[1:]]
+    sys.exit(main(*(given + [2000, 200][len(given) :])) > 0)
