@@ -1,11 +1,14 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 import naive
 from samples import points
 from shoal.errors import ShoalError
-from shoal.partition import Partition, compact, renumbered
+from shoal.partition import Partition, by_group, compact, renumbered
 
 X = np.arange(12.0).reshape(6, 2)
 
@@ -71,3 +74,17 @@ def test_groups_are_numbered_anew_by_their_numbers_or_by_their_first_records():
     labels = np.array([7, 2, 7, 9, 2])
     assert compact(labels).tolist() == [1, 0, 1, 2, 0]
     assert renumbered(labels).tolist() == [0, 1, 0, 2, 1]
+
+
+@given(st.lists(st.integers(-3, 60), min_size=1, max_size=20))
+def test_gaps_are_closed_whatever_the_numbers_are(given_labels):
+    found = compact(np.array(given_labels))
+    assert found.tolist() == [sorted(set(given_labels)).index(label) for label in given_labels]
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
+def test_the_records_of_each_group_stand_by_rising_index(given_labels):
+    labels = compact(np.array(given_labels))
+    order, starts = by_group(labels)
+    parts = [order[first:last].tolist() for first, last in itertools.pairwise(starts)]
+    assert parts == [np.flatnonzero(labels == group).tolist() for group in range(labels.max() + 1)]

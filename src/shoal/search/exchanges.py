@@ -6,13 +6,14 @@ region is improved on its own by `kernels/exchanges/sweep.py`. The regions follo
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines import in_order
 from shoal.parameters import Progress
-from shoal.partition import means_of, sse_of
+from shoal.partition import compact, means_of, squared_error, sse_of
 from shoal.search.axes import on_fewer_axes
 
 Float = NDArray[np.float64]
@@ -36,6 +37,14 @@ class Region:
     records: Int
 
 
+class Improved(NamedTuple):
+    """A region after its exchanges."""
+
+    records: Int
+    part: Int  # the group of each, from 0 on without gaps
+    centroids: Float  # of these groups
+
+
 @dataclass(frozen=True)
 class Exchanges:
     """One round after the other; `round` tells which, so that its regions have their own borders."""
@@ -48,8 +57,9 @@ class Exchanges:
         self, X: Float, labels: Int, most: int, progress: Progress | None = None
     ) -> Iterator[tuple[Int, float]]:
         """The labels and their SSE at the start and after each round; ends when a round brings nothing."""
-        turned = on_fewer_axes(X)  # the search sees these; the SSE is that of the points as given
-        error = self._error(X, labels)
+        points = on_fewer_axes(X)  # the search sees these; the SSE is that of the points as given
+        centroids = means_of(points, labels)
+        error = self._error(X, labels, centroids if points is X else None)
         yield labels, error
         for number in range(most):
 
@@ -57,8 +67,8 @@ class Exchanges:
                 if progress is not None:
                     progress((begun * total + done) // most, total)
 
-            new = self.round(turned, labels, error, number, report)
-            new_error = self._error(X, new)
+            new, centroids = self._round(points, labels, centroids, error, number, report)
+            new_error = self._error(X, new, centroids if points is X else None)
             if not new_error < error:
                 return
             labels, error = new, new_error
@@ -66,35 +76,40 @@ class Exchanges:
 
     def round(self, X: Float, labels: Int, error: float, number: int, progress: Progress | None = None) -> Int:
         """The labels after one round over all regions; the groups are numbered anew."""
-        centroids, regions = self._regions(X, labels, number)
-        work = self._work(X, labels, centroids, _LEAST * error / len(X))
-        new = np.empty(len(X), np.int64)
+        return self._round(X, labels, means_of(X, labels), error, number, progress)[0]
+
+    def _round(
+        self, X: Float, labels: Int, centroids: Float, error: float, number: int, progress: Progress | None
+    ) -> tuple[Int, Float]:
+        """The same with the centroids before and after."""
+        seen = turned(centroids, number)
+        work = self._work(X, labels, seen, _LEAST * error / len(X))
+        new, means = np.empty(len(X), np.int64), []
         groups = done = 0
-        for records, part in in_order(work, regions, self.n_jobs):
-            there = np.cumsum(np.bincount(part) > 0)
-            new[records] = there[part] - 1 + groups
-            groups += int(there[-1])
-            done += len(records)
+        for improved in in_order(work, self._regions(seen, labels), self.n_jobs):
+            new[improved.records] = improved.part + groups
+            means.append(improved.centroids)
+            groups += len(improved.centroids)
+            done += len(improved.records)
             if progress is not None:
                 progress(done, len(X))
-        return new
+        return new, np.concatenate(means)
 
-    def _error(self, X: Float, labels: Int) -> float:
-        """What rounds are to lower."""
-        return sse_of(X, labels)
+    def _error(self, X: Float, labels: Int, centroids: Float | None) -> float:
+        """What rounds are to lower; where these are the centroids of X, they are not computed again."""
+        return sse_of(X, labels) if centroids is None else squared_error(X, centroids, labels)
 
-    def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], tuple[Int, Int]]:
+    def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], Improved]:
         """What improves a region."""
         return Sweeping(X, labels, centroids, self.k, least)
 
     def regions(self, X: Float, labels: Int, number: int) -> list[Int]:
         """The records of each region, by rising index."""
-        return [region.records for region in self._regions(X, labels, number)[1]]
+        return [region.records for region in self._regions(turned(means_of(X, labels), number), labels)]
 
-    def _regions(self, X: Float, labels: Int, number: int) -> tuple[Float, list[Region]]:
-        """The centroids, turned, and the regions that they make."""
-        centroids = turned(means_of(X, labels), number)
-        count = -(-len(X) // max(self.region, 100 * self.k))
+    def _regions(self, centroids: Float, labels: Int) -> list[Region]:
+        """The regions that centroids make which are turned already."""
+        count = -(-len(labels) // max(self.region, 100 * self.k))
         count = min(count + (count % 2 if count > 1 else 0), len(centroids))  # even: no thread waits for another
         parts = halved(centroids, count, self.n_jobs)
         region = np.empty(len(centroids), np.uint16 if count < 1 << 16 else np.int64)  # short numbers sort faster
@@ -102,7 +117,7 @@ class Exchanges:
             region[groups] = part
         of_record = region[labels]
         records = np.split(np.argsort(of_record, kind="stable"), np.cumsum(np.bincount(of_record))[:-1])
-        return centroids, [Region(*both) for both in zip(parts, records, strict=True)]
+        return [Region(*both) for both in zip(parts, records, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -115,12 +130,19 @@ class Sweeping:
     k: int
     least: float
 
-    def __call__(self, region: Region) -> tuple[Int, Int]:
+    def __call__(self, region: Region) -> Improved:
         """The region's records and their groups, neighbouring groups side by side so that they share the cache."""
         from shoal.kernels.exchanges.sweep import sweep
 
         records, own = side_by_side(region, self.labels, self.centroids)
-        return records, sweep(self.X[records], own, self.k, NEIGHBOURS, self.least)
+        rows = self.X[records]
+        return improved(records, rows, sweep(rows, own, self.k, NEIGHBOURS, self.least))
+
+
+def improved(records: Int, rows: Float, part: Int) -> Improved:
+    """The records of a region, their rows and groups, which may have gaps, as what a round takes."""
+    part = compact(part)
+    return Improved(records, part, means_of(rows, part))
 
 
 def side_by_side(region: Region, labels: Int, centroids: Float) -> tuple[Int, Int]:

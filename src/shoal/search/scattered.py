@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from shoal.partition import compact, means_of, sse_of
+from shoal.partition import by_group, compact, means_of, squared_error
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -16,6 +16,7 @@ Int = NDArray[np.int64]
 _USUAL = 0.75  # of the groups have an SSE up to what is usual
 _FAR = 20.0  # times that: what makes a group scattered
 _MOST = 500  # groups that are dissolved at the most, those of the largest SSE
+_CHUNK = 10_000  # records whose differences are held at a time
 _NEAREST = 16  # groups that a record may go to
 
 
@@ -23,21 +24,23 @@ def gathered(X: Float, labels: Int, k: int, weights: Float | None = None) -> Int
     """The labels with scattered groups dissolved, where that lowers the SSE; no group exceeds 2k - 1."""
     own = np.ones(len(X)) if weights is None else weights
     centroids, sizes, masses = means_of(X, labels, weights), np.bincount(labels), np.bincount(labels, own)
-    errors = np.bincount(labels, np.square(X - centroids[labels]).sum(axis=1) * own)
+    errors = np.bincount(labels, squared_errors(X, centroids, labels) * own)
     usual = float(np.quantile(errors, _USUAL)) or float(errors.mean())
     worst = np.flatnonzero(errors > _FAR * usual)
     worst = worst[np.argsort(-errors[worst], kind="stable")][:_MOST]
-    others = np.setdiff1d(np.arange(len(sizes)), worst)
+    others = np.delete(np.arange(len(sizes)), worst)
     if not len(worst) or not len(others):
         return labels
     tree = cKDTree(centroids[others])
     new = labels.copy()
+    order, starts = by_group(labels)
+    nearest = np.arange(1, min(_NEAREST, len(others)) + 1)
     for group in worst.tolist():
-        records = np.flatnonzero(labels == group)
+        records = order[starts[group] : starts[group + 1]]
         homes, cost = [], 0.0
-        for record in records.tolist():
-            away, near = tree.query(X[record], min(_NEAREST, len(others)))
-            for distance, place in zip(np.atleast_1d(away), others[np.atleast_1d(near)], strict=True):
+        away, near = tree.query(X[records], nearest)
+        for record, distances, places in zip(records.tolist(), away, others[near].tolist(), strict=True):
+            for distance, place in zip(distances.tolist(), places, strict=True):
                 if sizes[place] < 2 * k - 1:
                     mass, weight = masses[place], own[record]
                     cost += distance**2 * (mass * weight) / (mass + weight) if mass + weight > 0 else 0.0
@@ -51,4 +54,14 @@ def gathered(X: Float, labels: Int, k: int, weights: Float | None = None) -> Int
             np.subtract.at(sizes, np.array(homes, np.int64), 1)
             np.subtract.at(masses, np.array(homes, np.int64), own[records[: len(homes)]])
     new = compact(new)
-    return new if sse_of(X, new, weights) < sse_of(X, labels, weights) else labels
+    before = squared_error(X, centroids, labels, weights)
+    return new if squared_error(X, means_of(X, new, weights), new, weights) < before else labels
+
+
+def squared_errors(X: Float, centroids: Float, labels: Int) -> Float:
+    """The squared distance of each record to the centroid of its group; few records are held at a time."""
+    found = np.empty(len(X))
+    for start in range(0, len(X), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        found[part] = np.square(X[part] - centroids[labels[part]]).sum(axis=1)
+    return found

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.errors import ShoalError, some
 from shoal.partition import below_one, checked_labels, checked_weights, sse_of
 from shoal.privacy.rules import Rules
-from shoal.search.exchanges import NEIGHBOURS, Exchanges, Region, side_by_side
+from shoal.search.exchanges import NEIGHBOURS, Exchanges, Improved, Region, improved, side_by_side
 
 if TYPE_CHECKING:
     from shoal.kernels.promises.rules import Rules as Compiled
@@ -93,10 +93,10 @@ class WeightedExchanges(Exchanges):
     weights: Float = field(kw_only=True)
     demands: Demands = field(kw_only=True)
 
-    def _error(self, X: Float, labels: Int) -> float:
+    def _error(self, X: Float, labels: Int, centroids: Float | None) -> float:
         return sse_of(X, labels, self.weights)
 
-    def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], tuple[Int, Int]]:
+    def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], Improved]:
         exponent = int(np.frexp(self.weights.max())[1])
         weights = below_one(self.weights)
         return WeightedSweeping(X, labels, centroids, weights, self.demands, float(np.ldexp(least, -exponent)))
@@ -126,13 +126,14 @@ class WeightedSweeping:
     demands: Demands
     least: float
 
-    def __call__(self, region: Region) -> tuple[Int, Int]:
+    def __call__(self, region: Region) -> Improved:
         """The region's records and their groups."""
         from shoal.kernels.exchanges.regroup import weighted_sweep
 
         records, own = side_by_side(region, self.labels, self.centroids)
-        return records, weighted_sweep(
-            self.X[records],
+        rows = self.X[records]
+        part = weighted_sweep(
+            rows,
             own,
             self.weights[records],
             self.demands.counts[records],
@@ -142,3 +143,4 @@ class WeightedSweeping:
             self.least,
             self.demands.compiled_rules(records),
         )
+        return improved(records, rows, part)
