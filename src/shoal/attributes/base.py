@@ -7,7 +7,7 @@ Nobody else asks what a column holds.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.attributes.common_values import CommonValues
 from shoal.attributes.ranks import key_at, value_of
+from shoal.attributes.tallies import Tally
 from shoal.attributes.taxonomy import Taxonomy
 from shoal.attributes.weighing import Weights
 from shoal.errors import ShoalError, nearest_name, some
@@ -197,6 +198,13 @@ class Gathering(ABC):
         """The different values as a column, where they tell the kind of the whole; None where its parts do."""
         return None
 
+    def read_apart(self, chunks: Chunks) -> None:
+        """Find out what `joined` must know of these parts; `chunks` is what `add` has returned."""
+
+    def joined(self, others: "Sequence[Gathering]") -> "Gathering | None":
+        """With the parts that others have read after these, as if one had read all; None where that cannot be."""
+        return None
+
     @abstractmethod
     def kept(self, weight: float, chunks: Chunks) -> "tuple[Kept, Settle]":
         """How to read what is kept, and how to write it anew for that; `chunks` is what `add` has returned."""
@@ -255,6 +263,14 @@ class Kept(ABC):
     @abstractmethod
     def scaled(self, scaling: Scaling, chunks: Chunks, alone: bool) -> Self:
         """With its centre and its spread; as a table in memory has them where all records are one block."""
+
+    def tally(self, stored: Stored) -> "Tally | None":
+        """What these records add to exact sums, from which the scale follows; None for kinds that have none."""
+        return None
+
+    def scaled_by(self, tally: "Tally | None", scaling: Scaling, chunks: Chunks) -> Self:
+        """As `scaled`, from the tally of all records, which does not depend on how they came in parts."""
+        return self.scaled(scaling, chunks, False)
 
     @abstractmethod
     def along(self, stored: Stored) -> Float:

@@ -4,7 +4,8 @@ The parts are read by `shoal.attributes.numbers`, as a whole column would be; wh
 the lowest number, the width of codes) is put together here, and handed back to the same classes for each block.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from math import fsum, inf, sqrt
@@ -23,6 +24,7 @@ from shoal.attributes.numeric_attribute import NumericAttribute
 from shoal.attributes.quantities import warning_of
 from shoal.attributes.ranks import key_at, value_of
 from shoal.attributes.scaling import centre_and_spread
+from shoal.attributes.tallies import Tally
 from shoal.errors import ShoalError
 from shoal.files.spelling import doubtful, has_exponents, has_leading_zeros, pointed, widths
 from shoal.parameters import Scaling
@@ -131,6 +133,32 @@ class NumericKept(Kept):
             return replace(self, centre=float(low), is_constant=True)
         mean = fsum(sums) / n
         squares = fsum(float(np.square(raw - mean).sum()) for raw in raws())
+        return self._scaled(scaling, chunks, n, (low, high), mean, squares)
+
+    def tally(self, stored: Stored) -> Tally:
+        """Of whole units above the origin, or of floats as they are squared."""
+        return Tally.of_units(stored) if self.units else Tally.of_floats(self.numbers(stored).raw())
+
+    def scaled_by(self, tally: Tally | None, scaling: Scaling, chunks: Chunks) -> "NumericKept":
+        """From exact sums."""
+        assert tally is not None
+        kept = replace(self, step=tally.step) if self.units else self
+        found = tally.in_steps()
+        if found.low == found.high:
+            return replace(kept, centre=float(found.low), is_constant=True)
+        return kept._scaled(scaling, chunks, found.count, (found.low, found.high), found.mean, found.deviations)
+
+    def _scaled(
+        self,
+        scaling: Scaling,
+        chunks: Chunks,
+        n: int,
+        ends: tuple[float, float],
+        mean: float,
+        squares: float,
+    ) -> "NumericKept":
+        """From the ends, the mean and the squared deviations of n numbers."""
+        low, high = ends
         if scaling == "zscore":
             centre, spread = mean, sqrt(squares / n)
         else:
@@ -252,6 +280,7 @@ class NumericGathering(Gathering):
         self.floats: bool | None = None
         self.whole = True
         self.ends = inf, -inf
+        self.places: list[int | None] | None = None  # decimals of floats, of parts that were read apart
         self.example: str | None = None  # a number that can be read in two ways
         self.is_shown = False  # and another one that can be read in one only
         self.decimal = "."
@@ -292,6 +321,32 @@ class NumericGathering(Gathering):
             low, high = (unit / 10**part.decimals for unit in (part.origin, part.origin + part.span))
         self.ends = min(self.ends[0], low), max(self.ends[1], high)
 
+    def read_apart(self, chunks: Chunks) -> None:
+        """How many decimals floats have."""
+        if self.floats:
+            (kind,) = self.kinds
+            self.places = [decimals_of(NumericKept(self.name, 1.0, held=kind, ends=self.ends), chunks)]
+
+    def joined(self, others: Sequence[Gathering]) -> "NumericGathering | None":
+        """Numbers that were all read in the same way."""
+        whole, them = deepcopy(self), [each for each in others if isinstance(each, NumericGathering)]
+        if len(them) < len(others) or any(
+            (each.floats, each.kinds, each.from_text) != (self.floats, self.kinds, self.from_text) for each in them
+        ):
+            return None
+        for each in them:
+            whole.parts += each.parts
+            whole.highest += each.highest
+            whole.decimals = max(whole.decimals, each.decimals)
+            whole.shortest, whole.longest = min(whole.shortest, each.shortest), max(whole.longest, each.longest)
+            whole.filled, whole.whole = whole.filled or each.filled, whole.whole and each.whole
+            whole.spelling = [old or new for old, new in zip(whole.spelling, each.spelling, strict=True)]
+            whole.example, whole.is_shown = whole.example or each.example, whole.is_shown or each.is_shown
+            whole.ends = min(whole.ends[0], each.ends[0]), max(whole.ends[1], each.ends[1])
+            if whole.places is not None and each.places is not None:
+                whole.places = whole.places + each.places
+        return whole
+
     def finish(self) -> None:
         """All parts are there: a column of text is read as a whole one would be, or once more as floats."""
         numeric.refuse_doubtful(self.name, self.example, self.is_shown, self.decimal)
@@ -316,7 +371,7 @@ class NumericGathering(Gathering):
         if self.floats:
             (kind,) = self.kinds
             kept = NumericKept(self.name, weight, held=kind, ends=self.ends)
-            decimals = decimals_of(kept, chunks)
+            decimals = decimals_of(kept, chunks) if self.places is None else most_of(self.places)
             return (kept, as_it_is) if decimals is None else floats_in_units(kept, decimals)
         low = min(origin * 10 ** (self.decimals - decimals) for _, origin, decimals in self.parts)
         high = max(top * 10 ** (self.decimals - decimals) for top, decimals in self.highest)
@@ -377,14 +432,29 @@ def as_it_is(values: Stored, start: int) -> Stored:
     return values
 
 
+@dataclass(frozen=True)
+class InUnits:
+    """Turns floats into whole units above the lowest one."""
+
+    decimals: int
+    low: int
+
+    def __call__(self, values: Stored, start: int) -> Stored:
+        """Any records."""
+        return np.rint(values * 10.0**self.decimals).astype(np.int64) - self.low
+
+
 def floats_in_units(kept: NumericKept, decimals: int) -> tuple[NumericKept, Settle]:
     """A column of floats in units of its last decimal."""
     low, high = (int(np.rint(end * 10.0**decimals)) for end in kept.ends or (0.0, 0.0))
+    held = replace(kept, units=True, decimals=decimals, origin=low, highest=high - low, ends=None)
+    return held, InUnits(decimals, low)
 
-    def settle(values: Stored, start: int) -> Stored:
-        return np.rint(values * 10.0**decimals).astype(np.int64) - low
 
-    return replace(kept, units=True, decimals=decimals, origin=low, highest=high - low, ends=None), settle
+def most_of(places: Sequence[int | None]) -> int | None:
+    """The decimals that numbers have together whose parts have so many."""
+    known = [each for each in places if each is not None]
+    return max(known) if len(known) == len(places) else None
 
 
 def decimals_of(kept: NumericKept, chunks: Callable[[], Iterator[Float]]) -> int | None:

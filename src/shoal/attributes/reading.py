@@ -1,7 +1,8 @@
 """Reading a column, whatever its kind is, with its gaps: part by part for a stream, or as one part."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -143,6 +144,25 @@ class ColumnGathering(Gathering):
             raise self._again(again.fresh) from None
         except ShoalError as error:
             raise self._placed(error) from None
+
+    def read_apart(self, chunks: Chunks) -> None:
+        """By the kind of the values."""
+        if self._inner is not None and not self.gaps:
+            self._inner.read_apart(chunks)
+
+    def joined(self, others: Sequence[Gathering]) -> "ColumnGathering | None":
+        """Parts without gaps of a kind that can be joined."""
+        them = [each for each in others if isinstance(each, ColumnGathering)]
+        whole = [self, *them]
+        if any(each._inner is None or each.gaps for each in whole):
+            return None
+        inner = self._inner and self._inner.joined([each._inner for each in them if each._inner is not None])
+        if inner is None:
+            return None
+        made = copy(self)
+        made._inner, made._missing = inner, []
+        made.records = sum(each.records for each in whole)
+        return made
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:
         """As the kind of the values has it; with gaps where there are some."""

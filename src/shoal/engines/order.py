@@ -1,7 +1,8 @@
 """Work on many tasks at once, with the results in the order of the tasks, whoever finished first.
 
 An engine opens workers: an executor of `concurrent.futures`, and the lines between them and who waits. Threads are
-the default; another engine, such as the processes of `processes.py` or a cluster, is one function more.
+the default; another engine, such as the processes of `processes.py` or the cluster of `dask.py`, is one function
+more.
 """
 
 import os
@@ -72,17 +73,22 @@ def in_order(
             yield result
         return
     workers = _engine.get()(work, min(n_jobs, len(tasks)), heard is not None)
-    with workers.executor as executor:
-        try:
-            waiting = deque(executor.submit(run, task) for task in tasks)
-            while waiting:
-                yield result_of(waiting.popleft(), workers.post, heard)
-        except BaseException as error:
-            workers.post.stop.set()
-            executor.shutdown(cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                deliver(workers.post, heard)
-            raise
+    with workers.executor:
+        yield from results(workers, tasks, heard)
+
+
+def results(workers: Workers, tasks: Sequence[Any], heard: Heard | None = None) -> Iterator[Any]:
+    """The result of each task from workers who have begun; after an error they take no other tasks."""
+    try:
+        waiting = deque(workers.executor.submit(run, task) for task in tasks)
+        while waiting:
+            yield result_of(waiting.popleft(), workers.post, heard)
+    except BaseException as error:
+        workers.post.stop.set()
+        workers.executor.shutdown(cancel_futures=True)
+        if isinstance(error, KeyboardInterrupt):
+            deliver(workers.post, heard)
+        raise
 
 
 def result_of(future: "Future[Result]", post: Post, heard: Heard | None) -> Result:

@@ -1,17 +1,17 @@
 """Grouping a block, then the common values of its groups: as a table in memory is, by the same code."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from shoal.attributes import Kept, Squares
+from shoal.attributes import Kept, Squares, Stored
 from shoal.catalogue import described
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.estimator import Microaggregator
@@ -23,7 +23,7 @@ from shoal.privacy.information import information
 from shoal.privacy.parts import Promises
 from shoal.privacy.rules import check_feasible
 from shoal.space import Space
-from shoal.stream.spill import ROW, SpillWriter, names_of, whole
+from shoal.stream.spill import ROW, names_of, whole
 from shoal.wrapper import Wrapper
 
 Int = NDArray[np.int64]
@@ -80,6 +80,22 @@ def group(
         raise KeyboardInterrupt
     with target.open("wb") as file:
         np.save(file, partition.labels.astype(np.int32))
+    said = {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")}
+    unruled = None if rules is None else getattr(fitted, "unruled_sse_", None)
+    return done_of(rows, space, partition, columns, aggregate, said, unruled, promises)
+
+
+def done_of(
+    rows: Int,
+    space: Space,
+    partition: Partition,
+    columns: Sequence[Kept],
+    aggregate: Aggregates,
+    said: dict[str, Any],
+    unruled: float | None,
+    promises: Promises | None,
+) -> Done:
+    """What is kept of the groups of a block."""
     squares = space.squares(space.cells(partition.labels), aggregate)
     return Done(
         len(partition.labels),
@@ -90,8 +106,8 @@ def group(
         partition.sse,
         partition.sst,
         space.points.mean(axis=0).tolist(),
-        {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")},
-        None if rules is None else getattr(fitted, "unruled_sse_", None),
+        said,
+        unruled,
         told_by(partition, rows, promises),
     )
 
@@ -113,10 +129,21 @@ def check_block(block: Path, number: int, blocks: int, promises: Promises) -> No
         raise ShoalError(f"{error}; use fewer blocks, give more --memory, or ask for less") from None
 
 
+class Writer(Protocol):
+    """Takes what records are released with; a context."""
+
+    def __enter__(self) -> "Writer": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def write(self, columns: Sequence[Stored]) -> None:
+        """The rows of some records, and their numbers."""
+
+
 def release(
     block: Path,
     labels: Path,
-    target: Path,
+    opened: Callable[[Sequence[Any]], Writer],
     columns: Sequence[Kept],
     k: int,
     aggregate: Aggregates,
@@ -130,7 +157,7 @@ def release(
     common = space.common_values(cells, aggregate, exact, {column.name: column.digits for column in columns})
     loss = information_loss(space, common, cells)
     codes = [column.codes(common[column.name]) for column in columns]
-    with SpillWriter(target, [np.dtype(np.int64), *(values.dtype for values in codes)], together) as writer:
+    with opened([np.dtype(np.int64), *(values.dtype for values in codes)]) as writer:
         for start in range(0, len(rows), together):
             part = partition.labels[start : start + together]
             writer.write([rows[start : start + together], *(values[part] for values in codes)])

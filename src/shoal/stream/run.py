@@ -3,21 +3,19 @@
 import errno
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from math import fsum
 from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.attributes import GapFacts, Kept, Wishes, kept_from
-from shoal.attributes.category_values import not_streamed
+from shoal.attributes import Kept
 from shoal.design import check_k
-from shoal.errors import ShoalError, some, warn_of_all
+from shoal.errors import ShoalError, warn_of_all
 from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
@@ -26,89 +24,45 @@ from shoal.files.sidecar import manifest_path
 from shoal.files.source import reader_from
 from shoal.manifest import Manifest, file_of, manifest_of, output_of
 from shoal.measures import (
-    AttributeLoss,
     Figure,
-    Figured,
     InformationLoss,
-    Known,
     Untouched,
-    figures_of,
     given_away,
-    verified,
 )
-from shoal.measures.promises import promises
-from shoal.parameters import EVERY, Maybe, Names, Progress, Whole
+from shoal.parameters import Maybe, Names, Progress, Whole
 from shoal.pipeline import heed, released, warn_of
 from shoal.privacy import Buckets, count
-from shoal.privacy.checking import Check
-from shoal.privacy.information import Information
-from shoal.privacy.models import Model
 from shoal.privacy.parts import Judged, Promises, columns_of, judged, spread
 from shoal.progress import check_progress, shown_progress
 from shoal.pseudonyms import check_key_place
-from shoal.release import WRITTEN, card_of, other_records, refuse_broken, refuse_small
+from shoal.release import other_records, refuse_broken, refuse_small
 from shoal.report import Edition, Pages, refuse_same
 from shoal.settings import FileOptions, Settings
 from shoal.space import aggregate_of, checked_weights, digits_of, digits_said, weight_of
 from shoal.stream.blocks import cut
+from shoal.stream.figures import (
+    FileRelease,
+    block_figures,
+    check_wishes,
+    checks_from,
+    loss_of,
+    packed,
+    refuse_patterns,
+    release_of,
+    said_of,
+)
 from shoal.stream.groups import Done, Lost, check_block, group, read_together, release
 from shoal.stream.memory import PROMISED, VALUE, blocks_for, room_beside, size_in_blocks
 from shoal.stream.passes import Passes
 from shoal.stream.sampling import Sample
 from shoal.stream.scan import scan, settle
-from shoal.stream.spill import names_of, only, opened
+from shoal.stream.spill import SpillWriter, names_of, only, opened
 from shoal.stream.work import Work
 from shoal.stream.writing import ReleaseWriter
 from shoal.table import Roles
 
 OWN = "memory", "blocks", "overwrite", "report", "public_report", "progress"
 """The options of `anonymize_file` that are neither settings nor about CSV files."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FileRelease(Figured):
-    """A release that was written to a file, and what is known about it.
-
-    Attributes
-    ----------
-    path : the released file
-    manifest : what was done, as a dictionary; it stands beside the file too
-    loss : the information loss in all and for each quasi-identifier
-    figures : everything that is said about the release in numbers
-    n_records, n_groups : how many there are
-    sizes : the sizes of the smallest and of the largest group
-    verified_k : the smallest number of records that share their quasi-identifiers, counted on the bytes
-    blocks : how many blocks the table was grouped in; 1 for a table that fits into memory
-    """
-
-    path: Path
-    manifest: Manifest
-    loss: InformationLoss
-    figures: tuple[Figure, ...]
-    n_records: int
-    n_groups: int
-    sizes: tuple[int, int]
-    verified_k: int
-    blocks: int
-
-    def __repr__(self) -> str:
-        return (
-            f"FileRelease({str(self.path)!r}, k={self.manifest['k']}, records={self.n_records}, "
-            f"groups={self.n_groups}, information_loss={self.information_loss:.2f} %)"
-        )
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        steps = [
-            ("release.path", "is where it stands"),
-            ("release.manifest", "is for the owner of the table: it could help somebody confirm a guess"),
-        ]
-        return card_of(f"Release: {self.path.name}", self.figures, self.manifest, self.loss, steps)
-
-    @property
-    def information_loss(self) -> float:
-        """100 * SSE / SST of the values as released, on the scaled quasi-identifiers."""
-        return self.loss.percent
 
 
 def anonymize_file(
@@ -314,8 +268,8 @@ class Stream:
         if work.stage == "moving" and (written := self._written(work)):
             loss = loss_of(columns, lost)
             found = checks_from(work.state["checks"]), work.state["told"]
-            figures = self._figures(work.state, done, loss, written["output"]["verified_k"], *found)
-            return self._made(written, done, loss, figures)
+            figures = block_figures(self.settings, work.state, done, loss, written["output"]["verified_k"], *found)
+            return release_of(self.target, written, len(done), loss, figures)
         return self._write(work, source, columns, done, lost, passes)
 
     def _begun(self, work: Work, passes: Passes, overwrite: bool) -> Reader:
@@ -359,7 +313,7 @@ class Stream:
 
     def _scan(self, work: Work, source: Reader, passes: Passes) -> None:
         given, wishes = self.settings.attribute_weights, self.settings.wishes()
-        self._check_wishes(wishes)
+        check_wishes(wishes, self.settings.aggregate)
         by_name = checked_weights(given, self.roles.quasi_identifiers)
         weights = [weight_of(columns, by_name, given) for columns in wishes]
         raw, numbers = work.path("scan.parquet"), work.path("numbers.parquet")
@@ -465,18 +419,6 @@ class Stream:
         work.save(stage="cut")
         numbers.unlink(missing_ok=True)
 
-    def _check_wishes(self, wishes: Wishes) -> None:
-        """What a stream cannot do is said before anything is read."""
-        if dropped := [", ".join(columns) for columns, wish in wishes.items() if wish.gaps == "drop"]:
-            raise ShoalError(
-                f"records with gaps in {some(map(repr, dropped))} cannot be dropped from a streamed table; "
-                "take them out of the file first, or choose another policy for gaps, or give more --memory"
-            )
-        asked = self.settings.aggregate
-        for name, each in ({EVERY: asked} if isinstance(asked, str) else asked).items():
-            if each in ("interval", "set", "share"):
-                raise not_streamed(name or "all columns")
-
     def _check_free(self, records: int, blocks: int, width: int, values: int, cure: str) -> None:
         needed = size_in_blocks(records, width, blocks) + VALUE * values
         check_free(needed, f"{self.source.name}, streamed in {blocks} block{'s' if blocks > 1 else ''},", cure)
@@ -527,7 +469,8 @@ class Stream:
             if lost is None:
                 together = read_together(blocks, len(columns))
                 aggregate, exact = self.settings.aggregate, self.settings.exact
-                lost = release(*made_from, target, columns, self.k, aggregate, exact, together)
+                spilling = partial(SpillWriter, target, rows=together)
+                lost = release(*made_from, spilling, columns, self.k, aggregate, exact, together)
                 work.finish(number, lost, target)
                 give_back()
             for path in made_from:
@@ -575,7 +518,7 @@ class Stream:
         )
         counted, told = found.anonymity, done[0].told if len(done) == 1 else found.information
         loss = loss_of(columns, lost)
-        figures = self._figures(state, done, loss, counted.k, found.checks, told)
+        figures = block_figures(self.settings, state, done, loss, counted.k, found.checks, told)
         came_from = file_of(source.file.name, source.format, source.file.sha256, source.dialect)
         others = self.roles.others(source.columns)
         kinds = {c.name: {"kind": (bare := c.bare()).kind, **bare.said()} for c in columns}
@@ -591,7 +534,7 @@ class Stream:
         if sample is not None:
             self._draw(work, sample, counted.sizes, manifest, figures, loss)
         work.save(stage="moving", checks=[packed(check) for check in found.checks], told=told)
-        return self._made(manifest, done, loss, figures)
+        return release_of(self.target, manifest, len(done), loss, figures)
 
     def _draw(
         self,
@@ -610,30 +553,6 @@ class Stream:
             path.write_text(page, encoding="utf-8")
             flush_to_disk(path)
 
-    def _figures(
-        self,
-        state: dict[str, Any],
-        done: list[Done],
-        loss: InformationLoss,
-        counted: int,
-        checks: Sequence[Check],
-        told: Mapping[str, Sequence[float]],
-    ) -> list[Figure]:
-        """The figures of all blocks together."""
-        sizes = min(block.smallest for block in done), max(block.largest for block in done)
-        by = type(self.settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
-        groups = sum(block.groups for block in done)
-        kinds = kinds_of([kept_from(column) for column in state["columns"]])
-        participation, confidence = self.settings.participation, self.settings.confidence
-        known = Known(
-            self.k, state["records"], groups, sizes, by, loss, state["untouched"], points_loss(done),
-            state["gaps"], kinds, unruled_loss=unruled_loss(done),
-            information={name: Information(*found) for name, found in told.items()},
-            participation=None if participation is None else (participation, confidence),
-        )  # fmt: skip
-        kept = promises(checks, WRITTEN)
-        return [verified(counted, self.k, WRITTEN), *figures_of(known), *kept]
-
     def _written(self, work: Work) -> Manifest | None:
         """What an earlier run has written, if it was killed while it gave the whole files their names."""
         try:
@@ -644,17 +563,6 @@ class Stream:
         except (OSError, ValueError):  # written over an older release, they have gone to their places
             return None
         return manifest if manifest["output"]["sha256"] == sha256 else None
-
-    def _made(
-        self, manifest: Manifest, done: list[Done], loss: InformationLoss, figures: list[Figure]
-    ) -> FileRelease:
-        known = {figure.name: figure for figure in figures}
-        groups = known["groups"]
-        sizes = groups.details["smallest"], groups.details["largest"]
-        verified_k = manifest["output"]["verified_k"]
-        records, number = int(known["records"].value or 0), int(groups.value or 0)
-        made = self.target, manifest, loss, tuple(figures), records, number, sizes, verified_k, len(done)
-        return FileRelease(*made)
 
     def _verified(
         self,
@@ -702,69 +610,9 @@ class Stream:
             work.remove()
 
 
-def packed(check: Check) -> dict[str, Any]:
-    """What a model found, and that it holds, as JSON takes it."""
-    return {"model": check.model.as_dict(), "value": check.value, "gaps": check.gaps}
-
-
-def checks_from(given: Sequence[Mapping[str, Any]]) -> list[Check]:
-    """The other way round; the groups that keep a promise are one."""
-    none = np.zeros(0, np.int64)
-    return [
-        Check(Model.from_dict(each["model"]), np.array([each["value"]]), none, none, each["gaps"])
-        for each in given
-    ]
-
-
 def different(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """The settings that are not the same."""
     return [name for name in new if old.get(name) != new[name]]
-
-
-def loss_of(columns: list[Kept], lost: list[Lost]) -> InformationLoss:
-    """The loss of all blocks together."""
-    parts = []
-    for number, column in enumerate(columns):
-        sse = fsum(block.sse[number] for block in lost)
-        sst = lost[0].sst[number] if len(lost) == 1 else column.sst
-        parts.append(AttributeLoss(column.name, column.weight, sse, sst))
-    return InformationLoss(tuple(parts))
-
-
-def kinds_of(columns: list[Kept]) -> dict[str, Any]:
-    """What each quasi-identifier was taken for."""
-    return {column.name: {"kind": (bare := column.bare()).kind, **bare.said()} for column in columns}
-
-
-def points_loss(done: list[Done]) -> float:
-    """100 * SSE / SST of the points of all blocks together."""
-    sst = points_sst(done)
-    return 100 * fsum(block.sse for block in done) / sst if sst > 0 else 0.0
-
-
-def unruled_loss(done: list[Done]) -> float | None:
-    """The same without privacy models, where every block says it."""
-    unruled, sst = [block.unruled for block in done if block.unruled is not None], points_sst(done)
-    return 100 * fsum(unruled) / sst if len(unruled) == len(done) and sst > 0 else None
-
-
-def points_sst(done: list[Done]) -> float:
-    """How far the points of all blocks spread."""
-    records = np.array([block.records for block in done], dtype=np.float64)
-    means = np.array([block.mean for block in done])
-    centre = records @ means / records.sum()
-    between = float(records @ np.square(means - centre).sum(axis=1)) if len(done) > 1 else 0.0
-    return fsum(block.sst for block in done) + between
-
-
-def refuse_patterns(gaps: list[GapFacts], blocks: int) -> None:
-    """Records with the same gaps may be cut into several blocks, where they are too few."""
-    apart = [each.name for each in gaps if each.policy in ("pattern", "blank")]
-    if apart and blocks > 1:
-        raise ShoalError(
-            f"records cannot be grouped by the gaps in {some(map(repr, apart))} in a table that is streamed in "
-            f"{blocks} blocks; choose --gaps value or impute, or give more --memory"
-        )
 
 
 def disk_error(target: Path, error: OSError) -> ShoalError:
@@ -775,12 +623,3 @@ def disk_error(target: Path, error: OSError) -> ShoalError:
             "six times that of a Parquet file; make room and run the same command again; it resumes here"
         )
     return ShoalError(f"cannot write {target}: {error.strerror or error}")
-
-
-def said_of(done: list[Done]) -> Manifest:
-    """What the method said of all blocks: of several, what it chose for the first one and any interruption."""
-    first = done[0].said
-    if len(done) == 1:
-        return first
-    said = {key: first[key] for key in ("chosen", "reason") if key in first}
-    return said | ({"interrupted": True} if any("interrupted" in block.said for block in done) else {})

@@ -37,14 +37,52 @@ def batch_table(source: Reader, roles: Roles, table: pa.Table, typed: pa.Table |
 
 def scan(source: Reader, roles: Roles, wishes: Wishes, target: Format, path: Path, progress: Progress) -> Scan:
     """Read all records, check the quasi-identifiers and write what is kept of them to the disk."""
-    fresh: dict[str, Callable[[], Gathering]] = {
-        ", ".join(columns): partial(ColumnGathering, ", ".join(columns), wish) for columns, wish in wishes.items()
-    }
+    fresh = gatherings_for(wishes)
     while True:
         try:
-            return scan_once(source, roles, list(wishes), target, path, fresh, progress)
+            found = scan_once(source, roles, list(wishes), target, path, fresh, progress)
+            for_each(list(fresh), found.gatherings, lambda gathering: gathering.finish())
+            return found
         except AgainError as error:
             fresh[error.fresh().name] = error.fresh
+
+
+def scan_apart(
+    source: Reader, roles: Roles, wishes: Wishes, target: Format, path: Path, progress: Progress
+) -> Scan:
+    """Read one of several parts of a table, to be joined with the others."""
+    fresh = gatherings_for(wishes)
+    while True:
+        try:
+            found = scan_once(source, roles, list(wishes), target, path, fresh, progress)
+            break
+        except AgainError as error:
+            fresh[error.fresh().name] = error.fresh
+    if found.records:
+        with opened(path) as file:
+            for name, gathering in zip(names_of(len(fresh))[1:], found.gatherings, strict=True):
+                gathering.read_apart(partial(only, file, name))
+    return found
+
+
+def joined(parts: Sequence[Scan]) -> Scan | None:
+    """What was found in parts that were read apart, as if one had read them all; None where that cannot be."""
+    first, *others = [part for part in parts if part.records] or parts[:1]
+    made: list[ColumnGathering] = []
+    for number, gathering in enumerate(first.gatherings):
+        whole = gathering.joined([part.gatherings[number] for part in others])
+        if whole is None:
+            return None
+        whole.finish()
+        made.append(whole)
+    return Scan(sum(part.records for part in parts), made, {}, any(part.returns for part in parts))
+
+
+def gatherings_for(wishes: Wishes) -> "dict[str, Callable[[], Gathering]]":
+    """How each attribute is read at first."""
+    return {
+        ", ".join(columns): partial(ColumnGathering, ", ".join(columns), wish) for columns, wish in wishes.items()
+    }
 
 
 def scan_once(
@@ -82,7 +120,6 @@ def scan_once(
     finally:
         if writer is not None:
             writer.__exit__()
-    for_each(names, gatherings, lambda gathering: gathering.finish())
     read = [each for each in gatherings if isinstance(each, ColumnGathering)]
     return Scan(done, read, {name: found.type for name, found in types.items()}, bool(returns))
 

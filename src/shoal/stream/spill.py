@@ -86,7 +86,11 @@ def opened(path: Spilled) -> Iterator[Any]:
 
 
 def spilled(path: Spilled, columns: Sequence[str]) -> Iterator[list[Column]]:
-    """Some columns of a spilled table, a row group at a time."""
+    """Some columns of a spilled table, a row group at a time; a folder holds one in the order of its files."""
+    if isinstance(path, Path) and path.is_dir():
+        for each in sorted(path.glob("*.parquet")):
+            yield from spilled(each, columns)
+        return
     with opened(path) as file:
         for group in range(file.num_row_groups):
             table = file.read_row_group(group, columns=list(columns), use_threads=False)
