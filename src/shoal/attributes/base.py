@@ -198,7 +198,7 @@ class Gathering(ABC):
         """The different values as a column, where they tell the kind of the whole; None where its parts do."""
         return None
 
-    def read_apart(self, chunks: Chunks) -> None:
+    def read_apart(self, chunks: Chunks) -> None:  # noqa: B027 - most kinds need nothing
         """Find out what `joined` must know of these parts; `chunks` is what `add` has returned."""
 
     def joined(self, others: "Sequence[Gathering]") -> "Gathering | None":

@@ -1,4 +1,4 @@
-"""How tasks run: `in_order` is the one way in; an engine stands behind it: threads, processes, or a Dask cluster."""
+"""How tasks run: `in_order` is the one way in; behind it stand threads, processes, or a Dask cluster."""
 
 from shoal.engines.order import Engine as Engine
 from shoal.engines.order import in_order as in_order

@@ -30,7 +30,7 @@ def files_in(path: str) -> list[str]:
         found = [str(each) for each in Path(path).iterdir() if each.is_file() and each.name.endswith(endings)]
         found = [each for each in found if not Path(each).name.startswith(".")]
     else:
-        found = [each for each in glob(path) if Path(each).is_file()] if has_magic(path) else [path]
+        found = [each for each in glob(path) if Path(each).is_file()] if has_magic(path) else [path]  # noqa: PTH207
     if not found:
         raise ShoalError(f"there are no files {path}")
     return sorted(str(Path(each).resolve()) for each in found)

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.stream.run import FileRelease, anonymize_file
+    from shoal.stream.figures import FileRelease
+    from shoal.stream.run import anonymize_file
 
 __all__ = ["FileRelease", "anonymize_file"]
 

@@ -1,4 +1,4 @@
-"""What is said of a release whose records were grouped in blocks: its loss, its figures, and the release itself."""
+"""What is said of a release whose records were grouped in blocks: its loss, its figures, the release itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -2,10 +2,11 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,21 +130,10 @@ def check_block(block: Path, number: int, blocks: int, promises: Promises) -> No
         raise ShoalError(f"{error}; use fewer blocks, give more --memory, or ask for less") from None
 
 
-class Writer(Protocol):
-    """Takes what records are released with; a context."""
-
-    def __enter__(self) -> "Writer": ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def write(self, columns: Sequence[Stored]) -> None:
-        """The rows of some records, and their numbers."""
-
-
 def release(
     block: Path,
     labels: Path,
-    opened: Callable[[Sequence[Any]], Writer],
+    opened: Callable[[Sequence[Any]], AbstractContextManager[Any]],
     columns: Sequence[Kept],
     k: int,
     aggregate: Aggregates,
@@ -167,8 +157,13 @@ def release(
 def space_of(block: Path, columns: Sequence[Kept], k: int) -> tuple[Int, Space]:
     """The rows of a block in the input, and its points."""
     rows, *stored = whole(block, names_of(len(columns)))
+    return rows, space_with(stored, columns, k)
+
+
+def space_with(stored: Sequence[Stored], columns: Sequence[Kept], k: int) -> Space:
+    """The points of records of which this is stored."""
     attributes = tuple(column.attribute(values) for column, values in zip(columns, stored, strict=True))
-    return rows, Space.around(attributes, len(rows), k)
+    return Space.around(attributes, len(stored[0]), k)
 
 
 def read_together(blocks: int, m: int) -> int:

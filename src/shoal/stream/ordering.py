@@ -5,7 +5,7 @@ the other, sorted and handed on; one that is too large to be held is spread agai
 is held at a time does not depend on the number of records. A bucket is removed when it has been read.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from shutil import rmtree
@@ -47,7 +47,7 @@ def numbered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def by_hash(tables: Iterable[pa.Table], key: str, folder: Path, used: int) -> Iterator[pa.Table]:
     """Numbered records in the order of their hashes, of which so many leading bits are the same."""
-    with Spread(key, folder, used) as spread:
+    with Spread(key, lambda number: folder / f"{used}-{number}", used) as spread:
         for table in tables:
             spread.add(table)
         if not spread.sizes:
@@ -55,7 +55,7 @@ def by_hash(tables: Iterable[pa.Table], key: str, folder: Path, used: int) -> It
             return
         spread.flush()
     for number, size in sorted(spread.sizes.items()):
-        coming = read(spread.path(number))
+        coming = taken_from(spread.path(number))
         if size > HELD and used + 2 * BITS <= HASHED:
             yield from by_hash(coming, key, folder, used + BITS)
         else:
@@ -81,31 +81,34 @@ def rows_of(table: pa.Table) -> Int:
 
 
 def read(path: Path) -> Iterator[pa.Table]:
-    """The records of a bucket, some at a time; then it is removed."""
+    """The records of a bucket, some at a time."""
     with pa.OSFile(str(path)) as raw, pa.ipc.open_stream(raw) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
+
+
+def taken_from(path: Path) -> Iterator[pa.Table]:
+    """The same; then the bucket is removed."""
+    yield from read(path)
     path.unlink()
 
 
 class Spread(ExitStack):
     """Buckets of numbered records, by those bits of their hashes that follow the leading ones; a context.
 
-    Records are held until there are enough of them to be spread, so that a few need no bucket.
+    Records are held until there are enough of them to be spread, so that a few need no bucket. `path` gives the
+    file of a bucket by its number, which has so many bits.
     """
 
-    def __init__(self, key: str, folder: Path, used: int) -> None:
+    def __init__(self, key: str, path: Callable[[int], Path], used: int = 0, bits: int = BITS) -> None:
         super().__init__()
-        self._key, self._folder, self._used = key, folder, used
+        self.path = path
+        self._key, self._used, self._bits = key, used, bits
         self._files: dict[int, Any] = {}
         self._size = 0
         self.held: list[pa.Table] = []
         self.sizes: dict[int, int] = {}
         """What the records of each bucket take in memory."""
-
-    def path(self, number: int) -> Path:
-        """The file of a bucket."""
-        return self._folder / f"{self._used}-{number}"
 
     def add(self, table: pa.Table) -> None:
         """Take some more records."""
@@ -121,7 +124,7 @@ class Spread(ExitStack):
         whole, size = together(self.held), self._size
         self.held, self._size = [], 0
         leading = hashes(self._key, rows_of(whole))[:, 0] << np.uint64(self._used)
-        numbers = (leading >> np.uint64(HASHED - BITS)).astype(np.int64)
+        numbers = (leading >> np.uint64(HASHED - self._bits)).astype(np.int64)
         order = np.argsort(numbers, kind="stable")
         whole = pa.table([taken(column, order) for column in whole.columns], schema=whole.schema)
         counts, start = np.bincount(numbers), 0

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from shoal.attributes import Kept
 from shoal.design import check_k
+from shoal.engines import jobs
 from shoal.errors import ShoalError, warn_of_all
 from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
 from shoal.files.memory import NoRoomError, bytes_of, check_free, check_room, give_back, size_in_memory
+from shoal.files.parts import is_several
 from shoal.files.sidecar import manifest_path
 from shoal.files.source import reader_from
 from shoal.manifest import Manifest, file_of, manifest_of, output_of
@@ -61,7 +63,7 @@ from shoal.stream.work import Work
 from shoal.stream.writing import ReleaseWriter
 from shoal.table import Roles
 
-OWN = "memory", "blocks", "overwrite", "report", "public_report", "progress"
+OWN = "memory", "blocks", "overwrite", "report", "public_report", "progress", "engine", "scheduler", "workers"
 """The options of `anonymize_file` that are neither settings nor about CSV files."""
 
 
@@ -79,6 +81,9 @@ def anonymize_file(
     report: str | os.PathLike[str] | None = None,
     public_report: str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
+    engine: str | None = None,
+    scheduler: str | None = None,
+    workers: int | None = None,
     **given: Unpack[FileOptions],
 ) -> FileRelease:
     """Hide every record of a file in a group of at least k, and write the release to another file.
@@ -107,6 +112,14 @@ def anonymize_file(
     progress : bool or callable
         True shows a bar in a terminal or a notebook; a function is called now and then with (work done, work in
         all), in bytes of the input over all passes.
+    engine : {"threads", "processes", "dask"}
+        Who does the work, where several workers share it. The input is then a folder, or a pattern such as
+        "folder/*.parquet", and the output a folder; `memory` is the most for each worker.
+    scheduler : str
+        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; workers must see the same files under the
+        same names. Without it the workers are processes on this machine.
+    workers : int
+        How many workers there are on this machine; one for each core by default. The release does not depend on it.
     given
         Every other setting of `anonymize` by its name; and what is known about a CSV file: delimiter, quote,
         encoding, decimal and thousands are text, header says whether its first line names the columns, names is
@@ -121,7 +134,50 @@ def anonymize_file(
     settings = Settings.of(k, quasi_identifiers, confidential, identifiers, **asked)
     asked_for: tuple[tuple[Edition, Any], ...] = ("owner", report), ("public", public_report)
     pages = {edition: Path(page) for edition, page in asked_for if page is not None}
+    if engine is not None or scheduler is not None or workers is not None:
+        by = By(engine or "dask", scheduler, workers)
+        return released_folder(
+            path, output, settings, Said(**dialect), by, memory, blocks, overwrite, progress, pages
+        )
     return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress, pages)
+
+
+@dataclass(frozen=True)
+class By:
+    """Who does the work: the name of an engine, the address of a scheduler, and how many workers."""
+
+    engine: str
+    scheduler: str | None = None
+    workers: int | None = None
+
+
+def released_folder(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    settings: Settings,
+    said: Said,
+    by: By,
+    memory: str | int | None = None,
+    blocks: int | None = None,
+    overwrite: bool = False,
+    progress: Progress | bool | None = None,
+    pages: Pages | None = None,
+) -> FileRelease:
+    """The same for several files that many workers share."""
+    from shoal.engines.named import engine_named
+    from shoal.stream.cluster.run import ClusterJob
+
+    Maybe(Whole(1)).check("blocks", blocks)
+    Maybe(Whole(1)).check("workers", by.workers)
+    limit = bytes_of(memory)
+    if pages:
+        raise ShoalError("workers draw no report; leave it out, or assess the release afterwards")
+    refuse_design(settings)
+    engine, n_jobs = engine_named(by.engine, by.scheduler, limit), jobs(by.workers)
+    target = Path(str(output).rstrip("/"))
+    job = ClusterJob(str(path), target, settings, said, memory, limit, blocks, engine, n_jobs)
+    with shown_progress(progress, "anonymizing") as report:
+        return job.run(overwrite, report)
 
 
 def released_file(
@@ -139,6 +195,10 @@ def released_file(
     source, target = Path(path), Path(output)
     limit = bytes_of(memory)
     Maybe(Whole(1)).check("blocks", blocks)
+    if is_several(str(path)):
+        raise ShoalError(
+            f"{path} is several files, which workers share: say engine='processes' or engine='dask' (--engine)"
+        )
     format_of(target)
     if source.exists() and target.exists() and target.samefile(source):
         raise ShoalError(f"{target} is the input; choose another name for what is written")

@@ -1,6 +1,6 @@
 """The last passes: the input read once more, every record with the common values of its group, then written."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ from shoal.files.formats import text_schema
 from shoal.files.kinds import typed_as
 from shoal.files.stored import relisted, storable
 from shoal.files.target import write_parts
+from shoal.parameters import Progress
 from shoal.release import Texts, column_text, formula_rows, warn_of_formula, warn_of_names
 from shoal.stream.ordering import ordered
 from shoal.stream.passes import Passes
@@ -50,10 +51,10 @@ class Block:
 class Released:
     """The released numbers of all blocks, put together in the order of the file."""
 
-    def __init__(self, paths: Sequence[Path], columns: Sequence[Kept]) -> None:
+    def __init__(self, paths: Sequence[Path], columns: Sequence[Kept], first: int = 0) -> None:
         self._names = names_of(len(columns))
         self._blocks = [Block(path, self._names) for path in paths]
-        self._done = 0
+        self._done = first
 
     def take(self, records: int) -> list[Stored]:
         """The numbers of the next records."""
@@ -100,6 +101,7 @@ class ReleaseWriter:
     key: str | None  # that the order of the rows follows from; None where they keep their order
     folder: Path  # for what is to be put in order
     sample: Sample | None = None  # what a report is drawn from
+    first: int = 0  # the row of the first record, where others are written elsewhere
 
     @property
     def kept(self) -> list[str]:
@@ -108,10 +110,33 @@ class ReleaseWriter:
 
     def write(self, path: Path, kind: Format, style: Style | None, passes: Passes) -> None:
         """Write the release, in a style where the format is text."""
-        if style is None:
-            self._write_tables(path, kind, passes)
+        formulas = self.formulas()
+        step = passes.begin("write" if self.key is None else "spread")
+        coming = self.tables(kind, style, formulas, step)
+        if style is not None:
+            style = replace(style, returns=self.returns)
+            put_texts(self._ordered(coming, passes), self.kept, path, kind, style)
+            warn_of_formulas(formulas, self.kept)
+            return
+        first = next(coming)
+        kind.check_parts(first.schema)
+        leaving = self._ordered(chain([first], coming), passes)
+        put_tables(leaving, first.schema, path, kind, self.key is not None)
+
+    def formulas(self) -> dict[str, Formulas]:
+        """What is counted of the columns that leave as they are."""
+        return {name: Formulas() for name in self.kept if name not in self.roles.quasi_identifiers}
+
+    def tables(
+        self, kind: Format, style: Style | None, formulas: dict[str, Formulas], progress: Progress
+    ) -> Iterator[pa.Table]:
+        """The records as they leave, in the order of the input: text in a style, else in types of the format."""
+        if style is not None:
+            yield from self._texts(formulas, style.dialect, progress)
+        elif self.key is None:
+            yield from self._slices(progress)
         else:
-            self._write_texts(path, kind, replace(style, returns=self.returns), passes)
+            yield from (storable(table, kind.stored_type) for table in self._slices(progress))
 
     def _ordered(self, tables: Iterable[pa.Table], passes: Passes) -> Iterator[pa.Table]:
         """The records in the order in which they leave."""
@@ -125,35 +150,9 @@ class ReleaseWriter:
             done += table.num_rows
             step(done, self.records)
 
-    def _write_tables(self, path: Path, kind: Format, passes: Passes) -> None:
-        coming = self._slices(passes)
-        if self.key is not None:
-            coming = (storable(table, kind.stored_type) for table in coming)
-        first = next(coming)
-        kind.check_parts(first.schema)
-        leaving = self._ordered(chain([first], coming), passes)
-        slices = even(leaving, batches.GROUP)  # as those of a table in memory
-        try:
-            parts = slices if self.key is None else map(relisted, slices)
-            write_parts(parts, first.schema, path, kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-            raise ShoalError(
-                f"cannot write this table in parts ({str(error).splitlines()[0]}); write CSV"
-            ) from None
-
-    def _write_texts(self, path: Path, kind: Format, style: Style, passes: Passes) -> None:
-        formulas = {name: Formulas() for name in self.kept if name not in self.roles.quasi_identifiers}
-        tables = self._ordered(self._texts(formulas, style.dialect, passes), passes)
-        parts = ([column.to_pylist() for column in table.columns] for table in tables)
-        write_parts(parts, text_schema(self.kept), path, kind, style)
-        for name, found in formulas.items():
-            if found.count:
-                warn_of_formula(name, found.listed(), found.count)
-        warn_of_names(self.kept)
-
-    def _texts(self, formulas: dict[str, Formulas], dialect: Dialect, passes: Passes) -> Iterator[pa.Table]:
-        done = 0
-        for table, codes in self._batches(passes):
+    def _texts(self, formulas: dict[str, Formulas], dialect: Dialect, progress: Progress) -> Iterator[pa.Table]:
+        done = self.first
+        for table, codes in self._batches(progress):
             released = {
                 name: texts_of(column, name, values, dialect.decimal)
                 for column, values in zip(self.columns, codes, strict=True)
@@ -168,8 +167,8 @@ class ReleaseWriter:
             done += len(table)
             yield pa.table(texts, schema=text_schema(self.kept))
 
-    def _slices(self, passes: Passes) -> Iterator[pa.Table]:
-        for table, codes in self._batches(passes):
+    def _slices(self, progress: Progress) -> Iterator[pa.Table]:
+        for table, codes in self._batches(progress):
             rows = np.arange(len(table))
             if self.sample is not None:
                 self.sample.add(table, codes, None)
@@ -179,9 +178,9 @@ class ReleaseWriter:
                 for name in column.columns
             )
 
-    def _batches(self, passes: Passes) -> Iterator[tuple[Table, list[Stored]]]:
-        released = Released(self.blocks, self.columns)
-        for table in self.source.batches(self.kept, passes.begin("write" if self.key is None else "spread")):
+    def _batches(self, progress: Progress) -> Iterator[tuple[Table, list[Stored]]]:
+        released = Released(self.blocks, self.columns, self.first)
+        for table in self.source.batches(self.kept, progress):
             typed = self._typed(table) if self.types else None
             yield batch_table(self.source, self.roles, table, typed), released.take(table.num_rows)
 
@@ -189,6 +188,31 @@ class ReleaseWriter:
         """The text of a CSV file with types."""
         signs, names = self.source.dialect.signs, table.column_names
         return pa.table([typed_as(table[name], self.types[name], *signs) for name in names], names=names)
+
+
+def put_tables(
+    tables: Iterable[pa.Table], schema: pa.Schema, path: Path, kind: Format, in_other_order: bool
+) -> None:
+    """Write records in types of the format."""
+    slices = even(tables, batches.GROUP)  # as those of a table in memory
+    try:
+        write_parts(map(relisted, slices) if in_other_order else slices, schema, path, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+        raise ShoalError(f"cannot write this table in parts ({str(error).splitlines()[0]}); write CSV") from None
+
+
+def put_texts(tables: Iterable[pa.Table], names: Sequence[str], path: Path, kind: Format, style: Style) -> None:
+    """Write records as text."""
+    parts = ([column.to_pylist() for column in table.columns] for table in tables)
+    write_parts(parts, text_schema(names), path, kind, style)
+
+
+def warn_of_formulas(formulas: Mapping[str, Formulas], names: Sequence[str]) -> None:
+    """What a spreadsheet would do with a text file."""
+    for name, found in formulas.items():
+        if found.count:
+            warn_of_formula(name, found.listed(), found.count)
+    warn_of_names(names)
 
 
 def texts_of(column: Kept, name: str, codes: Stored, decimal: str) -> pa.Array:

@@ -1,0 +1,93 @@
+"""Tasks: a step's name and numbers, and the folder of the job. Any task can run twice, and at the same time.
+
+A task reads files, writes files under fixed names, and says at last that it is done. What a worker gives back is a
+status, never a value and never the message of an error, which may hold one: that is left in the folder.
+"""
+
+import errno
+import resource
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from shoal.errors import ShoalError
+from shoal.files.memory import give_back
+from shoal.stream.cluster import borders, cells, grouping, reading, writing
+from shoal.stream.cluster.folder import whole
+from shoal.stream.cluster.job import Job
+
+STEPS: dict[str, Callable[..., dict[str, Any]]] = {
+    "look": reading.look,
+    "scan": reading.scan,
+    "measure": reading.measure,
+    "spread": cells.spread,
+    "group": grouping.grouped,
+    "edge": borders.edge,
+    "exchange": borders.exchange,
+    "close": borders.close,
+    "release": grouping.released,
+    "deal": writing.deal,
+    "write": writing.write,
+    "check": writing.check,
+    "count": writing.count,
+}
+"""What each step does with a job and the numbers of a task; it gives back what is to be known of it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a step."""
+
+    folder: str
+    step: str
+    number: int
+
+    @property
+    def key(self) -> str:
+        """What a scheduler calls it."""
+        return f"{self.step}-{self.number}"
+
+
+@dataclass(frozen=True)
+class Status:
+    """How a task ended: "done", "refused" (the folder says why), "full" (the disk), or the name of an error."""
+
+    ended: str
+
+
+def perform(task: Task) -> Status:
+    """Do a task, unless it was done."""
+    job = Job.at(task.folder)
+    began = perf_counter()
+    try:
+        if job.folder.marked(task.step, task.number) is None:
+            said = STEPS[task.step](job, task.number)
+            give_back()
+            used = {"seconds": perf_counter() - began, "peak": peak()}
+            job.folder.mark(task.step, task.number, said={**said, "used": used})
+        return Status("done")
+    except ShoalError as error:
+        with whole(job.folder.file("refused", task.number, ending=f"-{task.step}")) as path:
+            path.write_text(str(error), encoding="utf-8")
+        return Status("refused")
+    except OSError as error:
+        return Status("full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else without_values(error))
+    except Exception as error:  # whose message may hold a value of the table
+        return Status(without_values(error))
+
+
+def without_values(error: BaseException) -> str:
+    """What kind of error it is and where it came up."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" in line {trace.tb_lineno} of {trace.tb_frame.f_code.co_name}" if trace else ""
+    return f"{type(error).__name__}{where}"
+
+
+def peak() -> float:
+    """The most memory that this process has held, in megabytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
