@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -26,6 +27,7 @@ from shoal.terminal import (
     print_inspection,
     print_result,
     print_table,
+    print_times,
     prove,
     write_release,
 )
@@ -141,6 +143,17 @@ def anonymize(
         float | None, typer.Option(metavar="SECONDS", help="Prove how far the groups can be from the optimum.")
     ] = None,
     memory: Memory = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Share a folder of files among workers: dask, processes or threads."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="The scheduler of a Dask cluster, such as tcp://host:8786."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="How many workers on this machine. [one for each core]")
+    ] = None,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -177,6 +190,12 @@ def anonymize(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
     pages = pages_of(report, public_report)
+    if engine or scheduler or workers:
+        if expected is not None or certificate is not None:
+            raise ShoalError("workers repeat no recipe and prove no certificate; leave these out")
+        asked = settings_from(given, parameter)
+        share(file, output, asked, dialect, (engine, scheduler, workers), pages, memory, overwrite, quiet, as_json)
+        return
     check_outputs(file, output, pages, overwrite)
     asked = settings_from(given, parameter) if expected is None else expected.settings
     check_key(asked.pseudonym_key, file, output, pages)
@@ -265,6 +284,40 @@ def stream(
     elif not quiet:
         print_result(release.manifest, output, pages)
     check_repeated(expected, release.manifest)
+
+
+def share(
+    file: str,
+    output: str,
+    settings: "Settings",
+    dialect: dict[str, Any],
+    by: tuple[str | None, str | None, int | None],
+    pages: "Pages",
+    memory: str | None,
+    overwrite: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Anonymize several files by several workers."""
+    from shoal.files import Said
+    from shoal.stream.run import By, released_folder
+
+    asked = By(by[0] or "dask", *by[1:])
+    with collected_warnings(show=not as_json) as noted:
+        try:
+            with progress_bar(quiet or as_json, "anonymizing") as progress:
+                said = Said(**dialect)
+                release = released_folder(
+                    file, output, settings, said, asked, memory, None, overwrite, progress, pages
+                )
+        except (KeyboardInterrupt, StoppedError) as stop:
+            raise PausedError(stop) from None
+    if as_json:
+        made = summary(release.manifest, release.verified_k, output, pages, noted)
+        print(json.dumps(made | {"times": {step: asdict(time) for step, time in release.times.items()}}, indent=2))
+    elif not quiet:
+        print_result(release.manifest, output, pages)
+        print_times(release.times)
 
 
 def check_repeated(expected: "Recipe | None", manifest: dict[str, Any]) -> None:

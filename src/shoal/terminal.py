@@ -124,6 +124,17 @@ def print_result(
     print("\n".join(lines), file=say)
 
 
+def print_times(times: Mapping[str, Any]) -> None:
+    """Where the time of several workers went, for people: each step that took some."""
+    wall = sum(time.wall for time in times.values()) or 1.0
+    print(f"time:     {wall:.0f} s, of which")
+    for step, time in times.items():
+        if time.wall >= wall / 100:
+            print(
+                f"  {step:<10}{time.wall:8.1f} s  {time.tasks} tasks, {time.work:.1f} s of work, up to {time.peak:.0f} MB"
+            )
+
+
 HEADINGS = {"groups": "The groups", "utility": "What was lost", "risk": "What is at risk"}
 
 

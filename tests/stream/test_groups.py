@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 
@@ -20,7 +22,8 @@ def test_a_block_is_grouped_as_a_table_is(tmp_path):
     column = NumericKept("x", 1.0, held="integer", units=True, centre=attribute.centre, spread=attribute.spread)
     block, labels = tmp_path / "block", tmp_path / "labels"
     done = group(block, 0, labels, [column], shoal.MDAV(k=3), "mean", lambda *_: None)
-    lost = release_block(block, labels, tmp_path / "out", [column], 3, "mean", False, 7)
+    spilling = partial(SpillWriter, tmp_path / "out", rows=7)
+    lost = release_block(block, labels, spilling, [column], 3, "mean", False, 7)
     release = shoal.anonymize(pa.table({"x": values}), 3, "x", method="mdav")
     rows, codes = whole(tmp_path / "out", ["row", "q0"])
     assert np.array_equal(rows, np.arange(40))

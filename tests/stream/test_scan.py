@@ -14,7 +14,7 @@ from shoal.attributes.numeric_stream import NumericKept, quartiles
 from shoal.errors import ShoalError
 from shoal.files import FORMATS, Said, look, read
 from shoal.space import Space
-from shoal.stream.scan import scan, settle
+from shoal.stream.scan import joined, scan, scan_apart, settle
 from shoal.stream.spill import only, whole
 from shoal.table import Roles, Table
 
@@ -172,3 +172,46 @@ def test_quartiles_are_those_of_numpy(values):
     column = NumericKept("x", 1.0, held="float64", ends=(min(values), max(values) or 1.0))
     found = quartiles(column, lambda: iter(np.array_split(np.array(values) + 0.0, 2)), len(values))
     assert np.array_equal(found, np.quantile(column.numbers(np.array(values) + 0.0).raw(), [0.25, 0.5, 0.75]))
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+@pytest.mark.parametrize("cut", [1, 3, 5])
+def test_parts_that_are_read_apart_are_joined_as_one_or_not_at_all(tmp_path, case, cut):
+    texts, found = NUMBERS[case], []
+    for number, part in enumerate([texts[:cut], texts[cut:]]):
+        path = tmp_path / f"part-{number}.csv"
+        path.write_text("\n".join(["x", *part, ""]))
+        given = look(path, Said(header=True), nothing), Roles.of("x"), {("x",): Wish()}, FORMATS["csv"]
+        try:
+            found.append(scan_apart(*given, tmp_path / f"raw-{number}", nothing))
+        except ShoalError:
+            return
+    try:
+        apart = joined(found)
+    except ShoalError:
+        return
+    if apart is None:
+        return
+    (tmp_path / "in.csv").write_text("\n".join(["x", *texts, ""]))
+    whole_table, columns, values = scanned(tmp_path, tmp_path / "in.csv", ["x"])
+    kept, settle_again = apart.gatherings[0].kept(1.0, lambda: iter([]))
+    raw = [whole(tmp_path / f"raw-{number}", ["q0"])[0] for number in (0, 1)]
+    again = np.concatenate([settle_again(part, start) for part, start in zip(raw, [0, cut], strict=True)])
+    assert np.array_equal(again, values[0])
+    assert kept.seen(again) == columns[0]
+    assert apart.records == whole_table.records
+
+
+def test_floats_that_are_read_apart_have_the_decimals_of_all(tmp_path):
+    found = []
+    for number, part in enumerate([[0.5, 2.0], [0.25, 7.0], [1e-30]]):
+        pa.parquet.write_table(pa.table({"x": part}), tmp_path / f"{number}.parquet")
+        source = look(tmp_path / f"{number}.parquet", Said(), nothing)
+        raw = tmp_path / f"raw-{number}"
+        found.append(scan_apart(source, Roles.of("x"), {("x",): Wish()}, FORMATS["csv"], raw, nothing))
+    two, three = joined(found[:2]), joined(found)
+    assert two is not None
+    assert three is not None
+    kept, units = two.gatherings[0].kept(1.0, lambda: iter([]))
+    assert (kept.decimals, kept.origin, units(np.array([0.5]), 0).tolist()) == (2, 25, [25])
+    assert three.gatherings[0].kept(1.0, lambda: iter([]))[0].dtype == np.float64

@@ -5,6 +5,7 @@ again elsewhere. What the scheduler sees of a task is a name, a path and numbers
 """
 
 from concurrent.futures import Executor, Future
+from importlib import import_module
 from threading import Event
 from typing import Any
 from uuid import uuid4
@@ -32,15 +33,15 @@ def dask(scheduler: str | None, memory: int | None) -> Engine:
 def client_of(scheduler: str | None, n_jobs: int, memory: int | None) -> Any:
     """A client, with a cluster of its own where there is no scheduler."""
     try:
-        from distributed import Client, LocalCluster
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise ShoalError("the engine 'dask' needs Dask: pip install 'shoal[dask]'") from None
     if scheduler is not None:
         try:
-            return Client(scheduler, timeout=PATIENCE, set_as_default=False)
+            return distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
         except OSError:
             raise ShoalError(f"there is no scheduler at {scheduler}") from None
-    cluster = LocalCluster(
+    cluster = distributed.LocalCluster(
         n_workers=n_jobs,
         threads_per_worker=1,
         memory_limit=memory or 0,
@@ -48,7 +49,7 @@ def client_of(scheduler: str | None, n_jobs: int, memory: int | None) -> Any:
         dashboard_address=None,
         host="127.0.0.1",
     )
-    client = Client(cluster, set_as_default=False)
+    client = distributed.Client(cluster, set_as_default=False)
     client.own_cluster = cluster
     return client
 

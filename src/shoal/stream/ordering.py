@@ -47,7 +47,7 @@ def numbered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
 
 def by_hash(tables: Iterable[pa.Table], key: str, folder: Path, used: int) -> Iterator[pa.Table]:
     """Numbered records in the order of their hashes, of which so many leading bits are the same."""
-    with Spread(key, lambda number: folder / f"{used}-{number}", used) as spread:
+    with Spread(key, lambda number: folder / f"{used}-{number}", used, BITS) as spread:
         for table in tables:
             spread.add(table)
         if not spread.sizes:
@@ -100,7 +100,7 @@ class Spread(ExitStack):
     file of a bucket by its number, which has so many bits.
     """
 
-    def __init__(self, key: str, path: Callable[[int], Path], used: int = 0, bits: int = BITS) -> None:
+    def __init__(self, key: str, path: Callable[[int], Path], used: int, bits: int) -> None:
         super().__init__()
         self.path = path
         self._key, self._used, self._bits = key, used, bits

@@ -119,7 +119,8 @@ def anonymize_file(
         The address of a Dask scheduler, such as "tcp://10.0.0.1:8786"; workers must see the same files under the
         same names. Without it the workers are processes on this machine.
     workers : int
-        How many workers there are on this machine; one for each core by default. The release does not depend on it.
+        How many workers there are on this machine; one for each core by default. The release does
+        not depend on it.
     given
         Every other setting of `anonymize` by its name; and what is known about a CSV file: delimiter, quote,
         encoding, decimal and thousands are text, header says whether its first line names the columns, names is

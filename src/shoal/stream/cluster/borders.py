@@ -128,12 +128,9 @@ def overlap(one: Box, other: Box, axis: int) -> float:
     """The share of the smaller cell's width that two cells have in common, over all axes but one."""
     share = 1.0
     for each in (one.keys() | other.keys()) - {axis}:
-        low, high = zip(one.get(each, (-inf, inf)), other.get(each, (-inf, inf)), strict=True)
-        common, least = (
-            width(max(low), min(high)),
-            min(width(*one.get(each, (-inf, inf))), width(*other.get(each, (-inf, inf)))),
-        )
-        share *= common / least
+        both = one.get(each, (-inf, inf)), other.get(each, (-inf, inf))
+        common = width(max(low for low, _ in both), min(high for _, high in both))
+        share *= common / min(width(*ends) for ends in both)
     return share
 
 
@@ -145,12 +142,12 @@ def width(low: float, high: float) -> float:
 def edge(job: Job, cell: int) -> dict[str, Any]:
     """Write the groups of a cell that are near its borders, each for one pair."""
     columns = job.columns("scaled")
-    rows, space = space_of(block_of(job, cell), columns, job.settings.k)
+    _, space = space_of(block_of(job, cell), columns, job.settings.k)
     partition = Partition(space.points, np.load(labels_of(job, cell)), job.settings.k)
     places = place_of(columns)
     spread = np.sqrt(np.square(space.points - partition.centroids[partition.labels]).mean(axis=0))
-    nearest = np.full(partition.n_groups, inf)
-    chosen = np.full(partition.n_groups, -1)
+    nearest: Float = np.full(partition.n_groups, inf)
+    chosen: Int = np.full(partition.n_groups, -1)
     for number, pair in job.borders.of(cell):
         here = partition.centroids[:, places[pair.axis]]
         other = job.borders.boxes[pair.right if cell == pair.left else pair.left]
@@ -158,10 +155,11 @@ def edge(job: Job, cell: int) -> dict[str, Any]:
         faces = distance < NEAR
         for axis, (low, high) in other.items():
             if axis != pair.axis and axis in places:
-                own = partition.centroids[:, places[axis]]
-                faces &= (own >= low) & (own <= high)
+                there = partition.centroids[:, places[axis]]
+                faces &= (there >= low) & (there <= high)
         faces &= distance < nearest
-        nearest[faces], chosen[faces] = distance[faces], number
+        nearest[faces] = distance[faces]
+        chosen[faces] = number
     stored = all_of(block_of(job, cell), names_of(len(columns)))
     of_record = chosen[partition.labels]
     with all_whole(lambda pair: job.folder.file(f"edges/{pair:06d}", cell, ending=".npz")) as path:
@@ -225,21 +223,23 @@ def close(job: Job, cell: int) -> dict[str, Any]:
     base = job.folder.path / "cells" / f"{cell:06d}"
     stored = all_of(base, names_of(len(columns)))
     labels = np.load(job.folder.file("labels", cell, ending=".npy")).astype(np.int64)
-    gone, came, groups = np.zeros(len(labels), bool), [stored], labels.max() + 1
+    gone, came, groups = np.zeros(len(labels), bool), [stored], int(labels.max()) + 1
     for number, _ in job.borders.of(cell):
         gone |= np.isin(stored[0], loaded(job, number, cell, len(columns))[0][0])
         with np.load(job.folder.file("exchanged", number, ending=".npz")) as file:
             here = file["cells"] == cell
             came.append([file[f"arr_{place}"][here] for place in range(len(stored))])
             labels = np.concatenate([labels, file["labels"][here] + groups])
-            groups += file["labels"].max(initial=-1) + 1
+            groups += int(file["labels"].max(initial=-1)) + 1
     kept = np.concatenate([~gone, np.ones(len(labels) - len(gone), bool)])
     stored = [np.concatenate(parts)[kept] for parts in zip(*came, strict=True)]
     order = np.argsort(stored[0], kind="stable")
     stored, labels = [values[order] for values in stored], labels[kept][order]
-    with whole(job.folder.file("blocks", cell, ending=".parquet")) as path:
-        with SpillWriter(path, [values.dtype for values in stored]) as writer:
-            writer.write(stored)
+    with (
+        whole(job.folder.file("blocks", cell, ending=".parquet")) as path,
+        SpillWriter(path, [values.dtype for values in stored]) as writer,
+    ):
+        writer.write(stored)
     promises, k = job.promises(), job.settings.k
     space = space_with(stored[1:], columns, k)
     partition = Partition(space.points, np.unique(labels, return_inverse=True)[1], k)

@@ -36,7 +36,7 @@ class Cut:
     def is_left(self, keys: Hashes, hashes: Hashes) -> NDArray[np.bool_]:
         """Which records."""
         key = np.uint64(self.key)
-        return (keys < key) | ((keys == key) & (hashes < np.uint64(self.hash)))
+        return np.asarray((keys < key) | ((keys == key) & (hashes < np.uint64(self.hash))))
 
 
 Tree = Cut | int

@@ -1,4 +1,4 @@
-"""The private folder of a job, which all workers see: its files have fixed names, and are there whole or not at all."""
+"""The private folder of a job, which all workers see: files under fixed names, there whole or not at all."""
 
 import json
 import os

@@ -1,10 +1,11 @@
 """The client of a job: it hands out tasks, joins what they have found, and gives the release its name."""
 
 import errno
+import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -275,7 +276,9 @@ class Steering:
         except ShoalError:  # said of a part; the rows of the whole table are told by whoever reads all of it
             whole_table, records = None, []
         if whole_table is None:
-            return self.steps.here("scan", partial(self._read_here, table, weights, records))
+            read_here = partial(self._read_here, table, weights, records)
+            found: tuple[Scan, list[Kept], list[Any], list[int]] = self.steps.here("scan", read_here)
+            return found
         kept = [
             gathering.kept(weight, self._raw_column(place))
             for place, (gathering, weight) in enumerate(zip(whole_table.gatherings, weights, strict=True))
@@ -330,8 +333,6 @@ class Steering:
 
     def _left(self, table: PartsReader, records: int, progress: Progress) -> Untouched:
         """What the columns that are released as they are give away."""
-        from contextlib import ExitStack
-
         roles = self.settings.roles
         with ExitStack() as files:
             return given_away(
@@ -482,8 +483,6 @@ class Steering:
 
     def _output(self, checked: list[dict[str, Any]], k: int) -> Manifest:
         """What was written."""
-        import hashlib
-
         parts = [
             {"name": self.job.name(number), "sha256": each["sha256"], "records": each["records"]}
             for number, each in enumerate(checked)
@@ -512,7 +511,7 @@ def only(said: dict[str, Any], made: Any) -> Any:
 
 
 def cells_for(records: int, width: int, memory: int) -> int:
-    """How many cells: one if all records fit, else a power of two, so that a little more memory changes nothing."""
+    """How many cells: one if all records fit, else a power of two: a little more memory changes nothing."""
     most = min(CELL, records_within(memory, width))
     if records <= most:
         return 1
@@ -530,6 +529,4 @@ def disk_error(target: Path, error: OSError) -> ShoalError:
         return ShoalError(
             f"the disk of {target} is full; make room and run the same command again; it resumes here"
         )
-    return ShoalError(
-        f"cannot write {target}: {os.strerror(error.errno) if error.errno else type(error).__name__}"
-    )
+    return ShoalError(f"cannot write {target}: {error.strerror or type(error).__name__}")

@@ -94,8 +94,8 @@ class Steps:
             raise
         except Exception as error:
             raise LostError(
-                f"the workers were lost ({type(error).__name__}): one may have been stopped for want of memory, or "
-                "its scheduler is gone; run the same command again; it resumes here"
+                f"the workers were lost ({type(error).__name__}): one may have been stopped for want of memory, "
+                "or the scheduler is gone; run the same command again; it resumes here"
             ) from None
 
     def _check(self, task: Task, ended: str) -> None:

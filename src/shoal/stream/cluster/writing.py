@@ -1,4 +1,4 @@
-"""The last steps: every part read once more and dealt to the parts of the output, which are written and read back."""
+"""The last steps: parts read once more and dealt to those of the output, which are written and read back."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -12,7 +12,6 @@ import pyarrow as pa
 from shoal.files import Said, Style
 from shoal.files.atomic import flush_to_disk
 from shoal.files.dialect import Dialect
-from shoal.files.formats import text_schema
 from shoal.files.source import look
 from shoal.privacy.counting import hashes_of, sizes_of
 from shoal.progress import quietly
@@ -32,7 +31,7 @@ def style_of(job: Job, dialect: Dialect) -> Style | None:
 
 
 def deal(job: Job, number: int) -> dict[str, Any]:
-    """Read a part once more, and deal its records to the parts of the output; its bytes must be those of before."""
+    """Read the bytes of a part once more, and deal its records to the parts of the output."""
     part, columns = job.part(number), job.columns("rounded")
     with part.opened_again() as reader:
         writer = ReleaseWriter(
@@ -148,6 +147,3 @@ def formulas_of(found: list[dict[str, Any]]) -> dict[str, Formulas]:
             known = whole_table.setdefault(name, Formulas())
             known.first, known.count = (known.first + first)[:5], known.count + counted
     return whole_table
-
-
-__all__ = ["check", "count", "deal", "formulas_of", "text_schema", "write"]
