@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
@@ -130,9 +130,8 @@ def print_times(times: Mapping[str, Any]) -> None:
     print(f"time:     {wall:.0f} s, of which")
     for step, time in times.items():
         if time.wall >= wall / 100:
-            print(
-                f"  {step:<10}{time.wall:8.1f} s  {time.tasks} tasks, {time.work:.1f} s of work, up to {time.peak:.0f} MB"
-            )
+            done = f"{time.tasks} tasks, {time.work:.1f} s of work, up to {time.peak:.0f} MB"
+            print(f"  {step:<10}{time.wall:8.1f} s  {done}")
 
 
 HEADINGS = {"groups": "The groups", "utility": "What was lost", "risk": "What is at risk"}

@@ -21,6 +21,7 @@ from shoal.engines import Engine
 from shoal.errors import ShoalError, warn_of_all
 from shoal.files import Said
 from shoal.files.atomic import current_umask, exists_already, flush_to_disk, undisturbed
+from shoal.files.file import hash_of
 from shoal.files.formats import by_suffix
 from shoal.files.parts import Part, PartsReader, files_in
 from shoal.files.sidecar import manifest_path
@@ -438,13 +439,26 @@ class Steering:
         flush_to_disk(self.work.path("manifest"))
         if self.job.format.is_text:
             warn_of_formulas(formulas_of(dealt), kept)
-        out = self.work.path("out")
-        mask = current_umask()
+        self._open_to_others(checked)
+        self.work.save(stage="moving")
+        return release_of(self.asked.target, manifest, len(found), loss, figures, self.steps.times)
+
+    def _where(self) -> Path:
+        """Where the parts of the output are: killed late, an earlier run may have given them their names."""
+        made = self.work.path("out")
+        return made if made.exists() or self.work.stage != "moving" else self.asked.target
+
+    def _open_to_others(self, checked: list[dict[str, Any]]) -> None:
+        """Give the output the permissions of new files; one that has its name already must be the very same."""
+        out, mask = self._where(), current_umask()
+        if out == self.asked.target:
+            for number, each in enumerate(checked):
+                path = out / self.job.name(number)
+                if not path.is_file() or hash_of(path) != each["sha256"]:
+                    raise ShoalError(f"{path} is not what was written; start again with another name")
         out.chmod(0o777 & ~mask)
         for path in out.iterdir():
             path.chmod(0o666 & ~mask)
-        self.work.save(stage="moving")
-        return release_of(self.asked.target, manifest, len(found), loss, figures, self.steps.times)
 
     def _verified(self, kept: list[str], checked: list[dict[str, Any]]) -> tuple[int, Judged | None]:
         """Count the tuples of all parts of the output together; what is not as promised never gets its name."""
@@ -462,7 +476,7 @@ class Steering:
         models = self.settings.models
         said = Said()
         parts = [
-            Part(look_at(self.job.output(number), said, quietly).as_dict())
+            Part(look_at(self._where() / self.job.name(number), said, quietly).as_dict())
             for number in range(self.job.counts.outputs)
         ]
         written = PartsReader.of(self.asked.target.name, parts)
