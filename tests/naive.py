@@ -2295,3 +2295,34 @@ def semidefinite_bound(X, L, k, high):
         for i in range(n)
     ]
     return math.fsum(map(math.fsum, total)) / n + math.fsum(min(x, 0.0) for x in lowest) + math.fsum(rows)
+
+
+def lowest_undercut(X, prices, k, high):
+    """The least SSE less prices of any group of each record with others that are no dearer, and of any group."""
+    X = plain(X)
+    order = sorted(range(len(X)), key=lambda i: -prices[i])
+    lowest = [math.inf] * len(X)
+    for place, anchor in enumerate(order):
+        for size in range(k, high + 1):
+            for others in itertools.combinations(order[place + 1 :], size - 1):
+                group = [anchor, *others]
+                lowest[anchor] = min(lowest[anchor], group_sse(X, group) - math.fsum(prices[i] for i in group))
+    return lowest
+
+
+def choices(groups, costs, prices, softness):
+    """What each record is charged by its groups, and how often it is chosen."""
+    n = len(prices)
+    values = [
+        (cost - sum(prices[i] for i in group)) / len(group) for group, cost in zip(groups, costs, strict=True)
+    ]
+    least = [min((values[g] for g, group in enumerate(groups) if i in group), default=math.inf) for i in range(n)]
+    chosen = [0.0] * n
+    for i in range(n):
+        weights = {
+            g: math.exp((least[i] - values[g]) / softness[i]) for g, group in enumerate(groups) if i in group
+        }
+        for g, weight in weights.items():
+            for j in groups[g]:
+                chosen[j] += weight / sum(weights.values()) / len(groups[g])
+    return least, chosen

@@ -4,8 +4,9 @@
     bound, bound.stage, bound.seconds
 
 Stages: each record's share ("shares"), distances divided unequally ("splitting"), prices of the records
-("prices"), with cuts ("cuts"); from k = 7 on a relaxation of the whole partition ("semidefinite"). Fewer than 2k
-records, k = 1, one varying attribute: the optimum itself ("exact").
+("prices"), with cuts ("cuts"); from k = 7 on a relaxation of the whole partition ("semidefinite"); above 6000
+records prices proven from neighbours ("market"). Fewer than 2k records, k = 1, one varying attribute: the optimum
+itself ("exact").
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.bounds.generation import MARGIN, Generation
+from shoal.bounds.market import Market, fits
 from shoal.bounds.points import Points
 from shoal.bounds.semidefinite import Semidefinite
 from shoal.bounds.shares import halved, neighbours_to_split, split
@@ -205,6 +207,12 @@ class Bounding:
         shares = yield from self._shares()
         if n <= _MATRIX:
             yield from self._both(shares)
+        elif self._is_market() and shares.sum() > 0:
+            yield from self._market(shares)
+
+    def _is_market(self) -> bool:
+        """Whether prices of a large table are looked for."""
+        return self._n > _MATRIX and self.k < _GLOBAL and fits(self._n, self._high)
 
     def _both(self, shares: Float) -> Generator[None, None, None]:
         """Prices, a semidefinite relaxation, or one after the other by the time they have had."""
@@ -235,7 +243,7 @@ class Bounding:
         if neighbours_to_split(self._n, self.k) == 0 or not shares.sum() > 0:
             return shares
         until = inf
-        if self._n <= _MATRIX and self.k >= _LOCAL:
+        if (self._n <= _MATRIX and self.k >= _LOCAL) or self._is_market():
             until = monotonic() + max(_LEAST_SPLITTING, _SPLITTING * (self._until - monotonic()))
         goal = self._upper() if self._labels is not None else 1.4 * float(shares.sum())
         for better in split(self._X, self.k, self._high, goal):
@@ -259,6 +267,14 @@ class Bounding:
             self._raise(generation.bound, generation.size, generation.stage)
             yield
         self._raise(generation.bound, generation.size, generation.stage)
+
+    def _market(self, shares: Float) -> Iterator[None]:
+        """Prices of a large table."""
+        stage = Market(self._X, self.k, self._high, shares, self.n_jobs, self._until)
+        for _ in stage.steps():
+            stage.until = self._until
+            self._raise(stage.bound, stage.size, "market")
+            yield
 
     def _semidefinite(self) -> Iterator[None]:
         """The spectrum of the table and of a multiplier."""
