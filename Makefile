@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
 	@echo "make test   lint, types, tests"
 	@echo "make nightly  the tests with other random examples every time, more of them; prints how to repeat a failure"
-	@echo "make wheel  build dist/shoal-*.whl, install it into an empty environment and make a first release with it"
+	@echo "make wheel  build dist/shoal-*.whl with machine code, some minutes; install it into an empty environment and make a first release with it"
+	@echo "make bench-start  first and later releases of a wheel built from here and of that of BEFORE, a folder; a table of the docs"
 	@echo "make releases  record the releases of some two hundred tables, or compare: BEFORE=before.json make releases"
 	@echo "make kills  kill, starve and crowd 200 runs at random, a quarter of an hour; CASES and SEED say how many and which"
 	@echo "make fuzz   5000 odd files, each released right or refused, some minutes; FUZZ=20000 SEED=7 make fuzz for others"
@@ -68,8 +69,11 @@ nightly: $(VENV)/.dev
 
 wheel: $(VENV)/.dev
 	rm -rf dist
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	SHOAL_MACHINE_CODE=1 $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 	$(BIN)/python benchmarks/newcomer.py dist
+
+bench-start: $(VENV)/.dev
+	$(BIN)/python benchmarks/newcomer.py $(if $(BEFORE),before=$(BEFORE)) after=dist
 
 releases: $(VENV)/.dev
 	$(BIN)/python benchmarks/releases.py $(if $(BEFORE),compare $(BEFORE),record releases.json)

@@ -59,6 +59,7 @@ def run(monkeypatch, capfd):
     from shoal import cli
 
     monkeypatch.setattr("shoal.progress.FIRST_LINE", float("inf"))
+    monkeypatch.setattr("shoal.kernels.first_use.PATIENCE", float("inf"))
 
     def call(line, stdin=b""):
         monkeypatch.setattr(sys, "argv", ["shoal", *shlex.split(line)])

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from shoal.errors import ShoalError, nearest_name
 from shoal.estimator import FAMILIES, METHODS, Microaggregator
+from shoal.protocol import unfitted
 from shoal.version import __version__
 from shoal.wrapper import Wrapper
 
@@ -37,7 +37,7 @@ def method_of(
     if isinstance(method, Microaggregator):
         if k is not None and k != method.k:
             raise ShoalError(f"k={k} and {method!r} contradict each other; give k once")
-        model: Microaggregator = clone(method)
+        model: Microaggregator = unfitted(method)
         return model
     kind = method_called(method) if isinstance(method, str) else None
     if isinstance(method, type) and issubclass(method, Microaggregator):

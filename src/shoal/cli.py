@@ -22,6 +22,7 @@ from shoal.terminal import (
     checked_output,
     collected_warnings,
     complain,
+    preparing,
     print_assessment,
     print_comparison,
     print_inspection,
@@ -214,7 +215,8 @@ def anonymize(
         source = read(file, **dialect)
         if expected is not None and source.sha256 != expected.input_sha256:
             raise other_input(file)
-        with progress_bar(quiet or as_json, alone=output == "-") as progress:
+        hidden = quiet or as_json
+        with preparing(hidden), progress_bar(hidden, alone=output == "-") as progress:
             release = released(source, asked, progress)
         if release.manifest["method"].get("interrupted"):
             forget_signals()
@@ -272,7 +274,7 @@ def stream(
         if (waiting := unfinished(output)) and not quiet and not as_json:
             print(f"shoal: {waiting}", file=sys.stderr)
         try:
-            with progress_bar(quiet or as_json, "anonymizing") as progress:
+            with preparing(quiet or as_json), progress_bar(quiet or as_json, "anonymizing") as progress:
                 said = Said(**dialect)
                 release = released_file(file, output, settings, said, memory, blocks, overwrite, progress, pages)
         except (KeyboardInterrupt, StoppedError) as stop:

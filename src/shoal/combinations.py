@@ -13,11 +13,10 @@ columns together with these, as k itself is.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from shoal.attributes import Attribute, CommonValues
 from shoal.design import counted_as
@@ -27,6 +26,9 @@ from shoal.privacy.k_anonymity import grouped
 from shoal.privacy.persons import sizes_of
 from shoal.released_columns import distinct_texts
 from shoal.space import Cells, Space
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -181,6 +183,8 @@ def large_enough(
 
     The smallest comes first, and takes in the nearest cell; the lowest number decides between equals.
     """
+    from scipy.spatial import cKDTree
+
     n = int(cells.max()) + 1
     part = np.empty(n, np.int64)
     part[cells] = parts
@@ -226,7 +230,7 @@ def too_few(records: Int, counted: Counted, who: Int, k: int, names: Sequence[st
     )
 
 
-def nearest_other(tree: cKDTree, own: Int, centre: Float, here: int, top: Callable[[int], int]) -> int:
+def nearest_other(tree: "cKDTree", own: Int, centre: Float, here: int, top: Callable[[int], int]) -> int:
     """The cell nearest to a centre that is not a part of this one."""
     wanted = min(_NEAR, len(own))
     while True:

@@ -3,6 +3,7 @@
 import os
 import sys
 
+from shoal.protocol import begin_command
 from shoal.signals import StoppedError, catch_signals, fill_descriptors, numbers, replace_streams, words_on
 
 TYPE_CHECKING = False  # typing itself takes longer to import than all of this
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 def main() -> "NoReturn":
     """Run the command line."""
+    begin_command()
     try:
         fill_descriptors()
         catch_signals()

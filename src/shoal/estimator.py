@@ -16,17 +16,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.errors import ShoalError
 from shoal.parameters import Progress as Progress
 from shoal.parameters import Rule
 from shoal.partition import LARGEST, Partition, checked_weights, sse_of
+from shoal.protocol import base, validated
 
 if TYPE_CHECKING:
     from shoal.privacy.rules import Rules
+
+    _Base = Any
+else:
+    _Base = base()
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -39,7 +41,7 @@ METHODS: dict[str, type["Microaggregator"]] = {}
 """Every method that is loaded, under the name that `method=` and the command line take."""
 
 
-class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Microaggregator(_Base):
     """The base of all methods: points and k in, a partition into groups of at least k out.
 
     Attributes
@@ -179,7 +181,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _checked(self, X: ArrayLike) -> Float:
         """The points to fit, if they and the parameters are as they must be."""
         self.check_parameters()
-        points: Float = validate_data(self, X, dtype=np.float64, order="C")
+        points: Float = validated(self, X)
         if self.k > len(points):
             raise ShoalError(
                 f"k={self.k} is more than there are records (n_samples={len(points)}); choose a smaller k"
@@ -238,8 +240,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _checked_again(self, X: ArrayLike) -> Float:
         """Points for a fitted model."""
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self)
-        points: Float = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        points: Float = validated(self, X, reset=False)
         return points
 
 
@@ -251,6 +255,8 @@ def replaced(points: Float, known: tuple[NDArray[np.uint64], Int], centroids: Fl
     found = keys[place] == wanted
     chosen = groups[place]
     if not found.all():
+        from sklearn.metrics import pairwise_distances_argmin
+
         chosen[~found] = pairwise_distances_argmin(points[~found], centroids)
     return np.asarray(centroids[chosen])
 

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal.errors import ShoalError
 from shoal.estimator import Microaggregator
 from shoal.parameters import Progress
 from shoal.partition import Partition, means_of, sse_of
 from shoal.privacy.rules import Rules, check_feasible
+from shoal.protocol import unfitted
 from shoal.search.promised import repaired
 from shoal.search.weighted import Demands, exchanged
 from shoal.wrapper import Wrapper
@@ -197,11 +197,11 @@ def fitted(
 
 def with_k(model: Microaggregator, k: int) -> Microaggregator:
     """An unfitted copy of a method with another k."""
-    fresh: Microaggregator = clone(model)
+    fresh: Microaggregator = unfitted(model)
     inside = fresh
     while isinstance(inside, Wrapper):
         if inside.method is None:
-            inside.set_params(method=clone(inside._inside))
+            inside.set_params(method=unfitted(inside._inside))
         assert inside.method is not None
         inside = inside.method
     inside.set_params(k=k)

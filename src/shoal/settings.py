@@ -714,9 +714,9 @@ class Settings:
 
         That is a seed where the method needs one, and a key unless the rows keep their order.
         """
-        from sklearn.base import clone
+        from shoal.protocol import unfitted
 
-        model: Microaggregator = clone(self.method)
+        model: Microaggregator = unfitted(self.method)
         chosen = give_seed(model, self.random_state if seed is None else seed)
         order = None if self.keep_order else self.key or key or drawn_key()
         return replace(self, method=model, random_state=chosen, key=order)

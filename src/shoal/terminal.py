@@ -44,6 +44,19 @@ def collected_warnings(show: bool) -> Iterator[list[str]]:
         yield noted
 
 
+@contextmanager
+def preparing(hidden: bool) -> Iterator[None]:
+    """A line on standard error where kernels have to be compiled first, which later runs need not do."""
+    if hidden:
+        yield
+        return
+    from shoal.kernels.first_use import waiting_told
+
+    said = "shoal: preparing, at the first use only: inner loops are compiled for this machine, up to a minute"
+    with waiting_told(lambda: print(said, file=sys.stderr, flush=True)):
+        yield
+
+
 def prove(release: "Release", seconds: float, hidden: bool) -> None:
     """Certify the release for so many seconds while a bar says what is proven so far."""
     from shoal.certificate import Certificate

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal.errors import ShoalError
 from shoal.estimator import METHODS, Microaggregator, Progress
+from shoal.protocol import unfitted
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -67,7 +67,7 @@ class Wrapper(Microaggregator):
 
     def _fresh(self) -> Microaggregator:
         """An unfitted copy of the method inside."""
-        model: Microaggregator = clone(self._inside)
+        model: Microaggregator = unfitted(self._inside)
         return model
 
     def _grouped(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:

@@ -7,7 +7,8 @@ A kernel that is kept on the disk holds the code of the kernels that it calls. S
 all files that went into it: its own, and those of the kernels that this one imports, one after the other. Numba
 itself looks at the time of one file only, and would go on with what has changed in another.
 
-Where no folder for the cache can be written, kernels are compiled without one, and a warning says so.
+Where no folder for the cache can be written, kernels are compiled without one, and a warning says so. What came
+with the package as machine code (`machine_code.py`) is not compiled at all.
 """
 
 import hashlib
@@ -25,6 +26,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalWarning
+from shoal.machine_code import found_in, that_came_along
 
 Array = NDArray[Any]  # each kernel says which shape and type it takes
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,7 +67,7 @@ def cache_of(function: Callable[..., Any]) -> FunctionCache | NullCache:
     try:
         return DiskCache(function)
     except RuntimeError:  # Numba has found no folder
-        return Missing()
+        return Missing(function)
 
 
 class DiskCache(FunctionCache):
@@ -73,6 +75,7 @@ class DiskCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
+        self._function = function
         self._cache_file = Index(  # type: ignore[no-untyped-call]
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
@@ -80,11 +83,12 @@ class DiskCache(FunctionCache):
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Compiled code from the disk, or None."""
+        """Compiled code from the disk, or what came with the package, or None."""
         try:
-            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except (OSError, EOFError, UnpicklingError):
-            return None
+            found = None
+        return packed_overload(self._function, sig, target_context) if found is None else found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Compiled code to the disk, where that can be."""
@@ -110,11 +114,25 @@ class Index(IndexDataCacheFile):
 class Missing(NullCache):
     """No cache at all; said when the first kernel is compiled, not when it is imported."""
 
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        """Nothing is there."""
-        warn_of_no_cache()
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What came with the package; nothing else is there."""
+        target_context.refresh()
+        found = packed_overload(self._function, sig, target_context)
+        if found is None:
+            warn_of_no_cache()
+        return found
 
 
+def packed_overload(function: Callable[..., Any], sig: Any, target_context: Any) -> Any:
+    """The machine code of a function that came with the package, or None."""
+    stamp = stamp_of(Path(inspect.getfile(function)))
+    return found_in(that_came_along(), function, stamp, sig, target_context)
+
+
+@cache
 def stamp_of(file: Path) -> str:
     """A hash of a file and of all kernels that go into those that it holds."""
     digest = hashlib.sha256()

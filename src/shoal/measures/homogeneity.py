@@ -6,7 +6,6 @@ microaggregation, Computers and Mathematics with Applications 55 (2008) 714-732,
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from shoal.errors import ShoalError
 from shoal.partition import LARGEST, Partition
@@ -71,6 +70,8 @@ def distances(points: Float, partition: Partition) -> float:
 
 def checked_points(X: ArrayLike) -> Float:
     """The points as an array, if they are finite and their squares do not overflow."""
+    from sklearn.utils import check_array
+
     try:
         points: Float = check_array(X, dtype=np.float64, order="C", input_name="X")
     except (ValueError, TypeError) as error:

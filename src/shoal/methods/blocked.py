@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal.engines import in_order
 from shoal.errors import ShoalError, warn
@@ -28,6 +27,7 @@ from shoal.methods.imhm import blocks_of
 from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, OneOf, Rule, Whole
+from shoal.protocol import unfitted
 from shoal.search.exchanges import Exchanges, halved
 from shoal.search.promised import repaired
 from shoal.search.scattered import gathered
@@ -217,7 +217,7 @@ class Grouping:
 
     def __call__(self, block: Int) -> tuple[Int, bool]:
         """The labels of its records, and whether an interruption ended the work early."""
-        model: Microaggregator = clone(self.method)
+        model: Microaggregator = unfitted(self.method)
         labels = model._group_either(self.X[block], part_of(self.weights, block), None)
         return labels, getattr(model, "interrupted_", False)
 

@@ -21,7 +21,6 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from shoal.engines import in_order, jobs, tell
 from shoal.errors import ShoalError
@@ -243,6 +242,8 @@ class PCL(Microaggregator):
 
     def update(self, X: ArrayLike, *, progress: Progress | None = None) -> Self:
         """Fit a table that has changed, from the reconstruction points and costs of the last fit."""
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self)
         self._last = self.quantizer_
         try:

@@ -25,10 +25,10 @@ _LAST = 12  # rounds of exchanges at its end, at the most
 
 def repaired(X: Float, labels: Int, weights: Float | None, demands: Demands) -> Int:
     """The groups with those put right that break a promise: by exchanges and mergers with near ones."""
-    from shoal.kernels.exchanges.repair import repaired_groups
-
     if demands.rules is None or not len(demands.rules.broken(labels)):
         return labels
+    from shoal.kernels.exchanges.repair import repaired_groups
+
     own = np.ones(len(X)) if weights is None else below_one(weights)
     everyone = np.arange(len(X))
     made = repaired_groups(

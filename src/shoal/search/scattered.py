@@ -6,7 +6,6 @@ they look at groups near the centroid of a group, and the centroid of such a gro
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from shoal.partition import by_group, compact, means_of, squared_error
 
@@ -31,6 +30,8 @@ def gathered(X: Float, labels: Int, k: int, weights: Float | None = None) -> Int
     others = np.delete(np.arange(len(sizes)), worst)
     if not len(worst) or not len(others):
         return labels
+    from scipy.spatial import cKDTree
+
     tree = cKDTree(centroids[others])
     new = labels.copy()
     order, starts = by_group(labels)

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal.catalogue import method_of, no_method
 from shoal.errors import ShoalError
 from shoal.estimator import METHODS, Microaggregator, Progress
 from shoal.partition import Partition
+from shoal.protocol import unfitted
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -37,7 +37,7 @@ def groups_of(start: Start, X: Float, k: int, progress: Progress | None, weights
     if isinstance(start, Microaggregator):
         if start.k < k:
             raise ShoalError(f"start={start!r} forms groups of fewer than k={k} records; give it k={k}")
-        return fitted(clone(start), X, weights, progress)
+        return fitted(unfitted(start), X, weights, progress)
     try:
         return Partition(X, np.asarray(start), k).labels
     except ShoalError as error:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from shoal.attributes import Kept, Squares, Stored
 from shoal.catalogue import described
@@ -23,6 +22,7 @@ from shoal.partition import Partition
 from shoal.privacy.information import information
 from shoal.privacy.parts import Promises
 from shoal.privacy.rules import check_feasible
+from shoal.protocol import unfitted
 from shoal.space import Space
 from shoal.stream.spill import ROW, names_of, whole
 from shoal.wrapper import Wrapper
@@ -173,7 +173,7 @@ def read_together(blocks: int, m: int) -> int:
 
 def seeded(model: Microaggregator, number: int) -> Microaggregator:
     """The method for a block; the first block has the seed itself, the others seeds that follow from it."""
-    fresh: Microaggregator = clone(model)
+    fresh: Microaggregator = unfitted(model)
     inside = fresh
     while isinstance(inside, Wrapper) and inside.method is not None:
         inside = inside.method

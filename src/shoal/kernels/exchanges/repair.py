@@ -9,7 +9,6 @@ number does.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from shoal.kernels.borrowing import borrowing
 from shoal.kernels.compiled import Array, inner, kernel
@@ -331,6 +330,8 @@ def neighbours_of(groups: Weighed, some: Array, count: int) -> Array:
     count = min(count, len(there) - 1)
     near = np.full((len(groups.size), max(count, 1)), -1, np.int64)
     if count > 0 and len(some):
+        from scipy.spatial import cKDTree
+
         centres = np.ascontiguousarray(groups.centre[there])
         found = there[cKDTree(centres).query(groups.centre[some], k=count + 1)[1]]
         for place, g in enumerate(some.tolist()):
