@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import naive
 from samples import points
+from shoal import partition
 from shoal.errors import ShoalError
 from shoal.partition import Partition, by_group, compact, renumbered
 
@@ -82,9 +83,12 @@ def test_gaps_are_closed_whatever_the_numbers_are(given_labels):
     assert found.tolist() == [sorted(set(given_labels)).index(label) for label in given_labels]
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
-def test_the_records_of_each_group_stand_by_rising_index(given_labels):
+@pytest.mark.parametrize("many", [1, 1000])
+@given(given_labels=st.lists(st.integers(0, 5), min_size=1, max_size=30))
+def test_the_records_of_each_group_stand_by_rising_index(many, given_labels):
     labels = compact(np.array(given_labels))
-    order, starts = by_group(labels)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partition, "_MANY", many)
+        order, starts = by_group(labels)
     parts = [order[first:last].tolist() for first, last in itertools.pairwise(starts)]
     assert parts == [np.flatnonzero(labels == group).tolist() for group in range(labels.max() + 1)]

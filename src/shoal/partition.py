@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from shoal.cards import Card, counted, span
 from shoal.errors import ShoalError, some
@@ -19,6 +18,7 @@ Int = NDArray[np.int64]
 LARGEST = 1e150
 """Coordinates beyond this have squared distances that overflow."""
 
+_MANY = 100_000  # records from which counting is so much faster than sorting that SciPy is loaded for it
 _CHUNK = 100_000  # records whose errors are held at a time
 
 
@@ -176,7 +176,11 @@ def means_of(points: Float, labels: Int, weights: Float | None = None) -> Float:
 def by_group(labels: Int) -> tuple[Int, Int]:
     """The records of each group by rising index, one group after the other, and where each group starts."""
     n = len(labels)
-    of_group = csr_array((np.ones(n, np.bool_), (labels, np.arange(n))))  # sorts by counting
+    if n < _MANY:
+        return np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(np.bincount(labels))])
+    from scipy.sparse import csr_array
+
+    of_group = csr_array((np.ones(n, np.bool_), (labels, np.arange(n))))
     return of_group.indices.astype(np.int64), of_group.indptr.astype(np.int64)
 
 

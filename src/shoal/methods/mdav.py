@@ -12,7 +12,7 @@ Information Sciences 503 (2019) 417-443; MDAV-generic: J. Domingo-Ferrer and V. 
 heterogeneous k-anonymity through microaggregation, Data Mining and Knowledge Discovery 11 (2005) 195-212.
 """
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,15 @@ from shoal.estimator import Microaggregator, Progress
 from shoal.parameters import OneOf, Rule, Whole
 from shoal.steps.peeling import Peeling
 
+if TYPE_CHECKING:
+    from shoal.kernels.single.scan import Columns
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+
+
+_LARGE = 50  # records of a group from which,
+_FEW = 100  # and groups up to which looking at all free records is faster than a search tree
 
 
 class MDAV(Microaggregator):
@@ -61,7 +68,7 @@ class MDAV(Microaggregator):
         self.until = until
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        return self._peeled(Peeling(X, self.k, progress))
+        return self._peeled(Peeling(X, self.k, progress, scanned=is_scanned(len(X), self.k)))
 
     def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
         return self._peeled(Peeling(X, self.k, progress, weights))
@@ -72,6 +79,11 @@ class MDAV(Microaggregator):
         if peeling.free >= 2 * self.k:
             peeling.run(one_group, floor=2 * self.k, most=1)
         return peeling.group_the_rest()
+
+
+def is_scanned(n: int, k: int) -> bool:
+    """Whether groups are found by a look at all free records; they are the same either way."""
+    return k >= _LARGE and n <= _FEW * k
 
 
 def pairs_of_groups(peeling: Peeling, floor: int, most: int) -> tuple[int, int]:
@@ -88,6 +100,8 @@ def centroid_groups(peeling: Peeling, floor: int, most: int, in_pairs: bool) -> 
     """Groups around the record farthest from the centroid of the free ones, weighted if they have weights."""
     from shoal.kernels.single.peel import centroid_steps, weighted_centroid_steps
 
+    if peeling.columns is not None:
+        return scanned_groups(peeling, peeling.columns, floor, most, in_pairs)
     weighing = peeling.weighing_of_free()
     if weighing is not None:
         return weighted_centroid_steps(
@@ -114,4 +128,13 @@ def centroid_groups(peeling: Peeling, floor: int, most: int, in_pairs: bool) -> 
         floor,
         most,
         in_pairs,
+    )
+
+
+def scanned_groups(peeling: Peeling, columns: "Columns", floor: int, most: int, in_pairs: bool) -> tuple[int, int]:
+    """The same groups by a look at all free records."""
+    from shoal.kernels.single.scan import scan_steps
+
+    return scan_steps(
+        columns, peeling.sums, peeling.labels, peeling.free, peeling.label, peeling.k, floor, most, in_pairs
     )

@@ -3,12 +3,16 @@
 The free records stand in a search tree, which is built anew when most of them have gone or when what is left
 is so small against the outliers that went that its bounds tell nothing apart.
 
+Where groups are so large that a tree rules out too little, the free records stand in columns instead, and each
+step looks at all of them.
+
 With weights the centroid of the free records is the weighted one. Records of no weight may be left at the end;
 these have the plain centroid.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +33,9 @@ from shoal.kernels.sums.exact import (
     zero_like,
 )
 from shoal.partition import below_one
+
+if TYPE_CHECKING:
+    from shoal.kernels.single.scan import Columns
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -67,7 +74,14 @@ def weighing(X: Float, weights: Float) -> Weighing:
 class Peeling:
     """The state of a table while groups are peeled off: labels, -1 where free, and the search structure."""
 
-    def __init__(self, X: Float, k: int, progress: Progress | None, weights: Float | None = None) -> None:
+    def __init__(
+        self,
+        X: Float,
+        k: int,
+        progress: Progress | None,
+        weights: Float | None = None,
+        scanned: bool = False,
+    ) -> None:
         self.X = X
         self.k = k
         self.weighing = None if weights is None else weighing(X, weights)
@@ -76,6 +90,7 @@ class Peeling:
         self.label = 0
         self.sums: Sums = new_sums(X)
         add_all_rows(self.sums, X)
+        self.columns = columns_of(X) if scanned else None
         self.tree: Tree
         self.shell: Shell
         self._slots: NDArray[np.int32] | None = None
@@ -87,7 +102,7 @@ class Peeling:
         """Call `steps` while at least `floor` records are free, or for `most` steps."""
         batch = _FIRST if most is None else most
         while self.free >= floor:
-            if self._is_stale():
+            if self.columns is None and self._is_stale():
                 self._build()
             self.free, self.label = steps(self, floor, batch)
             self.report()
@@ -175,6 +190,13 @@ class Peeling:
             whole = np.arange(len(members)), np.array([0, len(members)])
             centroids[group] = weighted_group_means(self.X[members], weights[members], *whole)[0]
             self.labels[record] = group
+
+
+def columns_of(X: Float) -> "Columns":
+    """All records in columns."""
+    from shoal.kernels.single.scan import new_columns
+
+    return new_columns(X)
 
 
 def orders_from(X: Float, points: Float) -> tuple[Int, Int]:

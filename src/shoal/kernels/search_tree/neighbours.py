@@ -25,6 +25,8 @@ from shoal.kernels.sums.exact import squared_distance
 from shoal.kernels.sums.lanes import LANES, lowest_bit, near_boxes, near_points
 
 _LISTED = 3  # times as many as are wanted are listed before the list is cut
+_SPARE = 2  # more than wanted that may stay in it
+_HALVINGS = 40  # of a range of keys, at most
 
 
 @kernel
@@ -45,30 +47,26 @@ def fill_neighbours(tree: Tree, rows: Array, first: int, ids: Array, d2: Array) 
 
 
 @borrowing
-def smallest_first(keys: Array, slots: Array, r: int, count: int, k: int) -> np.float32:
-    """Rearranges list r so that its k smallest keys come first; returns the k-th."""
-    low, high = 0, count - 1
-    while low < high:
-        a, b, c = keys[r, low], keys[r, (low + high) >> 1], keys[r, high]
-        middle = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while keys[r, i] < middle:
-                i += 1
-            while middle < keys[r, j]:
-                j -= 1
-            if i <= j:
-                keys[r, i], keys[r, j] = keys[r, j], keys[r, i]
-                slots[r, i], slots[r, j] = slots[r, j], slots[r, i]
-                i += 1
-                j -= 1
-        if k - 1 <= j:
-            high = j
-        elif k - 1 >= i:
-            low = i
+def near_quantile(keys: Array, r: int, count: int, k: int) -> np.float32:
+    """A number that at least k keys of list r do not exceed, and few more than k, if keys differ.
+
+    Halving a range of numbers and counting takes no branch that depends on a key, unlike sorting.
+    """
+    low, high = keys[r, 0], keys[r, 0]
+    for p in range(1, count):
+        low, high = min(low, keys[r, p]), max(high, keys[r, p])
+    for _ in range(_HALVINGS):
+        middle = low + (high - low) * np.float32(0.5)
+        below = 0
+        for p in range(count):
+            below += keys[r, p] <= middle
+        if below < k:
+            low = middle
         else:
-            break
-    return keys[r, k - 1]
+            high = middle
+            if below <= k + _SPARE:
+                break
+    return high
 
 
 @borrowing
@@ -80,14 +78,13 @@ def cut_list(
     The limit is that of a record as far away as the k-th can truly be. Sums that float32 cannot tell apart stay,
     so there may be more than k, and too many for the list: then it is given up, which a limit below 0 says.
     """
-    key = np.float64(smallest_first(keys, slots, r, count, k))
+    key = np.float64(near_quantile(keys, r, count, k))
     radius = (np.sqrt(key * (1 + (2 * m + 8) * UNIT32)) + error) * scale * (1 + FRAME_ERROR)
     limit = near_limit(radius * radius * (1 + FRAME_ERROR) + m * 5e-324, m, scale, error)
-    kept = k
-    for p in range(k, count):
-        if keys[r, p] <= limit:
-            keys[r, kept], slots[r, kept] = keys[r, p], slots[r, p]
-            kept += 1
+    kept = 0
+    for p in range(count):
+        keys[r, kept], slots[r, kept] = keys[r, p], slots[r, p]
+        kept += keys[r, p] <= limit
     return (limit, kept) if kept < _LISTED * k else (np.float32(-1.0), 0)
 
 
@@ -152,6 +149,25 @@ def nodes_near(tree: Tree, leaf: int, limit: np.float32, near: Array, bounds: Ar
 
 
 @borrowing
+def rank_listed(
+    tree: Tree, slot: int, slots: Array, r: int, count: int, k: int, near_d2: Array, near_id: Array, listed: Array
+) -> int:
+    """As `measure_listed`, for slots of one record each: its place is the number of those before it."""
+    rows, who = tree.rows, tree.who
+    d2, record = listed[0], listed[1]
+    for p in range(count):
+        d2[p] = squared_distance(rows, np.int64(slots[r, p]), rows[slot])
+        record[p] = who[slots[r, p], 0]
+    for p in range(count):
+        own, number, place = d2[p], record[p], 0
+        for q in range(count):
+            place += (d2[q] < own) | ((d2[q] == own) & (record[q] < number))
+        if place < k:
+            near_d2[place], near_id[place] = own, np.int64(number)
+    return min(count, k)
+
+
+@borrowing
 def measure_listed(
     tree: Tree, slot: int, slots: Array, r: int, count: int, k: int, near_d2: Array, near_id: Array
 ) -> int:
@@ -194,10 +210,13 @@ def fill_all_neighbours(tree: Tree, ids: Array, d2: Array) -> None:
     points, boxes, query, lanes, bounds = tree.points, tree.boxes, tree.query, tree.lanes, tree.bounds
     leaves, m, k = points.shape[0], tree.rows.shape[1], ids.shape[1] + 1
     full = _LISTED * k
-    keys, slots = np.empty((LANES, full + LANES), np.float32), np.empty((LANES, full + LANES), np.int32)
+    room = max(full, LANES * LANES) + LANES
+    keys, slots = np.empty((LANES, room), np.float32), np.empty((LANES, room), np.int32)
     counts, limits, errors = np.empty(LANES, np.int64), np.empty(LANES, np.float32), np.empty(LANES)
     near, near_bounds = np.empty(boxes.shape[0], np.int64), np.empty(boxes.shape[0], np.float32)
     near_d2, near_id, near_slot = np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64)
+    listed = np.empty((2, room))
+    twins = tree.ids.size > tree.rows.shape[0]
     for leaf in range(leaves):
         node = tree.parent[leaf]
         first = np.int64(tree.first_child[node])
@@ -207,12 +226,14 @@ def fill_all_neighbours(tree: Tree, ids: Array, d2: Array) -> None:
                 query[a] = points[leaf, a, r]
             errors[r] = rounding_of_points(np.sqrt(np.float64(tree.norms[leaf, r])))
             limit, count = LARGEST, 0
-            for turn in range(LANES):  # the own leaf first, then the one that it was cut from last
-                other = first + ((leaf - first) ^ turn)
-                if other < leaves:
-                    count = look_into(points, other, query, tree.head, limit, lanes, keys, slots, r, count)
-                if count >= full or (turn == LANES - 1 and count >= k):
-                    limit, count = cut_list(keys, slots, r, count, k, m, tree.scale, errors[r])
+            for other in range(first, first + LANES):
+                if other < leaves:  # nothing is beyond a limit that is not there
+                    near_points(points, other, query, tree.head, LARGEST, lanes)
+                    for lane in range(min(LANES, tree.rows.shape[0] - other * LANES)):
+                        keys[r, count], slots[r, count] = lanes[lane], other * LANES + lane
+                        count += 1
+            if count >= k:
+                limit, count = cut_list(keys, slots, r, count, k, m, tree.scale, errors[r])
             counts[r], limits[r] = count, limit
             widest = max(widest, limit)
         around = nodes_near(tree, leaf, widest, near, near_bounds)
@@ -239,8 +260,10 @@ def fill_all_neighbours(tree: Tree, ids: Array, d2: Array) -> None:
             if limit < 0.0:
                 found = k_nearest(tree, tree.rows[slot], k, near_d2, near_id, near_slot)
                 sort_heap(near_d2, near_id, near_slot, found)
-            else:
+            elif twins:
                 found = measure_listed(tree, slot, slots, r, count, k, near_d2, near_id)
+            else:
+                found = rank_listed(tree, slot, slots, r, count, k, near_d2, near_id, listed)
             write_neighbours(np.int64(tree.who[slot, 0]), found, near_d2, near_id, ids, d2)
             for twin in range(tree.who[slot, 1], tree.who[slot, 2]):
                 write_neighbours(np.int64(tree.ids[twin]), found, near_d2, near_id, ids, d2)
