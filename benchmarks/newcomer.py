@@ -71,6 +71,7 @@ def measured(commands: dict[str, Path], room: Path) -> dict[tuple[str, str], lis
                 for state in ("cold", "warm"):
                     taken = seconds(release(shoal, method, f"{state}.csv"), room)
                     found.setdefault((f"{state}, {method}", name), []).append(taken)
+                    print(f"{name}, {state}, {method}: {taken}", file=sys.stderr, flush=True)
             found.setdefault(("`shoal --help`", name), []).append(seconds([shoal, "--help"], room))
             python = [shoal.parent / "python", "-c", "import shoal"]
             found.setdefault(("`import shoal`", name), []).append(seconds(python, room))

@@ -2,6 +2,8 @@
 
 python building/machine_code.py FILE
 
+Where NUMBA_CACHE_DIR names a folder, what is compiled stays there, and a build that was stopped resumes.
+
 It is compiled in two processes at once, for the processor of `shoal.machine_code.baseline`, and as it happens: a
 release is made of a small invented table for each way through the program, so nothing lists kernels or types.
 """
@@ -22,7 +24,7 @@ WORKERS = 2
 def main() -> None:
     target = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | compiler_settings() | {"NUMBA_CACHE_DIR": folder}
+        environment = {"NUMBA_CACHE_DIR": folder} | os.environ | compiler_settings()
         command = [sys.executable, __file__]
         works = [subprocess.Popen([*command, "--part", str(part)], env=environment) for part in range(WORKERS)]
         ends = [each.wait() for each in works]

@@ -55,20 +55,15 @@ def mixed(n: int, k: int, **options: Any) -> Callable[[Path], None]:
     return partial(release, partial(kinds, n), k, options)
 
 
-EVERYDAY = ("vmdav", "cbfs", "pcl", "univariate-optimal", "optimal")
 WAYS = [
     plain(1080, 13, 5),
-    plain(1000, 4, 3, method="mdav"),
+    plain(1000, 13, 5, method="mdav"),
+    plain(6000, 4, 5),
+    plain(3000, 4, 400),
+    plain(25_000, 3, 10),
+    mixed(500, 5),
     plain(40, 2, 3),
     plain(300, 1, 4),
-    plain(6000, 4, 5),
-    plain(25_000, 3, 10),
-    plain(3000, 4, 400),
-    plain(12_000, 4, 400),
-    mixed(500, 5),
+    *(plain(200, 3, 4, method=name) for name in ("vmdav", "cbfs", "pcl")),
     mixed(500, 5, method="mdav"),
-    mixed(500, 5, confidential=["c"], sampling_weight="w"),
-    mixed(500, 5, confidential=["c"], models=[shoal.LDiversity(3, on="c")]),
-    *(plain(200, 3, 4, method=name) for name in EVERYDAY),
-    plain(200, 1, 4, method="univariate-optimal"),
 ]
