@@ -38,6 +38,15 @@ def test_nothing_is_claimed_that_is_not_proven():
     assert Certificate(0.0, LowerBound(0.0)).gap == 0.0
     assert str(Certificate(1.003, LowerBound(1.0))) == "at most 0.31 % above the optimum"
     assert str(Certificate(1.2, LowerBound(1.0))) == "at most 21 % above the optimum"
+    assert str(Certificate(1.0011, LowerBound(1.0))) == "at most 0.12 % above the optimum"
+
+
+def test_only_what_agrees_within_rounding_is_called_optimal():
+    assert str(Certificate(1.0 + 1e-9, LowerBound(1.0))) == "optimal: no other groups lose less"
+    for gap in (1e-8, 1e-5, 0.00099):
+        close = Certificate(1.0 + gap, LowerBound(1.0))
+        assert not close.is_optimal
+        assert str(close) == "within 0.1 % of the optimum"
 
 
 @pytest.mark.parametrize("gap", [1e-7, 0.00123, 0.05, 0.0999, 0.1234, 0.5, 7.0])
@@ -59,3 +68,20 @@ def test_a_release_carries_its_certificate(tmp_path):
     assert str(proven) in (tmp_path / "safe.csv.manifest.json").read_text()
     release.report(tmp_path / "safe.html")
     assert str(proven) in (tmp_path / "safe.html").read_text()
+
+
+def test_a_certificate_holds_under_privacy_models_and_says_what_the_gap_includes():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(10, 2))
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": list("xyxyxyxyxy")})
+    release = shoal.anonymize(
+        table, k=2, quasi_identifiers=["a", "b"], confidential=["c"], models=[shoal.LDiversity(2, on="c")]
+    )
+    with pytest.warns(shoal.ShoalWarning, match="what the models cost is part of the gap"):
+        proven = release.certificate(1.0)
+
+    def allowed(group):
+        return len(set(table["c"].iloc[list(group)])) >= 2
+
+    least = naive.constrained_optimum(release.space.points, 2, allowed)
+    assert 0 < proven.bound <= least <= release.partition.sse * (1 + 1e-9)

@@ -1170,7 +1170,6 @@ BAD_MODELS = {
         "--l-diversity diagnosis=4",
         "cannot be had: even the whole table as one group has l = 3",
     ),
-    "a certificate": ("--l-diversity diagnosis=2 --certificate 1", "these keep privacy models too"),
     "rows apart": (
         "--l-diversity diagnosis=2 --person name --person-rows apart",
         "person_rows='apart' cannot be had with privacy models",

@@ -233,9 +233,9 @@ class Release(Figured):
                 "release without sampling_weight to certify its groups"
             )
         if self.settings.models:
-            raise ShoalError(
-                "a certificate speaks of the best groups of at least k, and these keep privacy models too; make a "
-                "release without models to certify its groups"
+            warn(
+                "the lower bound of a certificate knows of k alone, and these groups keep privacy models too; "
+                "what the models cost is part of the gap"
             )
         if not self.space.has_cells(self.cells, self.labels):
             why = "also" if self.settings.also else "person_rows='apart'"
