@@ -88,6 +88,17 @@ def test_prices_rise_to_most_of_the_optimum():
     assert given.size >= given.bound
 
 
+def test_shares_below_zero_do_no_harm():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 2))
+    *_, shares = halved(X, 4, 7)
+    shares[::5] = -0.1 * shares.mean()
+    given = Market(X, 4, 7, shares)
+    for _ in given.steps():
+        assert np.isfinite(given.prices).all()
+    assert 0 < given.bound < Auto(k=4).fit(X).sse_
+
+
 def test_two_workers_prove_what_one_does():
     X = np.random.default_rng(1).normal(size=(300, 2))
     bounds = []

@@ -76,7 +76,8 @@ class Market:
 
     def __post_init__(self) -> None:
         self.prices = _START * self.shares
-        self.scale = self.shares + 1e-3 * self.shares.mean()
+        positive = np.maximum(self.shares, 0.0)  # some shares of divided distances are below 0
+        self.scale = positive + 1e-3 * positive.mean()
         self.members = np.zeros((0, self.high), np.int32)
         self.sizes, self.costs = np.zeros(0, np.int64), np.zeros(0)
 

@@ -71,7 +71,7 @@ def fill_groups(
                     total += (rows[i, a] - centre[a]) ** 2
                 for p in range(s - 1):
                     total += values[places[p]]
-                if not total < before:
+                if total >= before:
                     break
                 before = total
                 chosen[0] = i
