@@ -19,6 +19,11 @@ def borrowing(function: F) -> F:
     return compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
 
 
+def folded_borrowing(function: F) -> F:
+    """As `borrowing`, folded into each caller: a call would hand over every array of its tuples."""
+    return compiled(function, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+
 def counting(function: F) -> F:
     """A step that only kernels call, that makes arrays, and that steps may call which make none."""
     return compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.borrowing import borrowing
+from shoal.kernels.borrowing import borrowing, folded_borrowing
 from shoal.kernels.compiled import Array, inner, kernel
 from shoal.kernels.exchanges.groups import distances, fill, insert, remove, replace, room_for, swap
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
@@ -46,6 +46,34 @@ class Change(NamedTuple):
     group: int
     other: int
     target: int  # the group of a chain, or the third record of a cycle
+
+
+class Back(NamedTuple):
+    """What is known of the way back to the group of a record, while that group stays as it is."""
+
+    d2: Array  # float64 (n,): the squared distance to its centroid
+    least: Array  # float64 (groups,): at least that a record of the group adds to a cycle, apart from the others
+    made: Array  # int64 (groups,): for which `now` both were found
+    now: Array  # int64 (1,)
+
+
+class Third(NamedTuple):
+    """Groups that the y of a pair may go to."""
+
+    pair: Array  # int64: which one of the pairs
+    group: Array  # int64
+    d2: Array  # float64: the squared distance from y to its centroid
+
+
+class Room(NamedTuple):
+    """Lists of what is looked at."""
+
+    places: Array  # int64: in the list of near groups, those within reach
+    d2: Array  # float64: the squared distance to each near group
+    record: Array  # int32: the records whose place x may take
+    cost: Array  # float64 (, 2): the cost of that, and the size of the group
+    pairs: Array  # float64 (4, 2): the cost of the pairs of least cost, and y
+    third: Third
 
 
 def new_sweep(rows: Array, labels: Array, k: int, count: int) -> Sweep:
@@ -191,67 +219,123 @@ def exchange(groups: Sweep, k: int, reach: float, least: float) -> int:
     return made
 
 
-@borrowing
-def best_cycle(groups: Sweep, x: int, reach: float, least: float, pairs: Array) -> Change:
-    """The best cycle of x to the place of y, y to the place of z, z to the place of x.
+@folded_borrowing
+def within_reach(groups: Sweep, i: int, reach: float, places: Array, d2: Array) -> int:
+    """Which of the groups near its own are within reach of a record, and how far these are; how many.
 
-    Only the pairs (x, y) that promise most are followed: four of them, in `pairs` (float64 (4, 2)).
+    All are measured before the first is judged: a processor that guesses a judgement wrongly would wait for it.
     """
-    rows, own, centre = groups.rows, groups.own, groups.centre
-    home = groups.label[x]
-    a = groups.size[home]
-    leaving = own[x] * a / (a - 1) if a > 1 else 0.0
+    near, size, home = groups.near, groups.size, groups.label[i]
+    for c in range(near.shape[1]):
+        d2[c] = squared_distance(groups.rows, i, groups.centre[max(near[home, c], 0)])
+    found, limit = 0, reach * groups.own[i]
+    for c in range(near.shape[1]):
+        g = near[home, c]
+        places[found] = c
+        found += (g >= 0) & (size[max(g, 0)] > 0) & (d2[c] < limit)
+    return found
+
+
+@folded_borrowing
+def best_pairs(groups: Sweep, x: int, reach: float, leaving: float, room: Room) -> None:
+    """The pairs (x, y) in which x takes the place of y at the least cost; leaving its own group is a gain."""
+    rows, own, near, home = groups.rows, groups.own, groups.near, groups.label[x]
+    record, cost, pairs = room.record, room.cost, room.pairs
+    listed = 0
+    for p in range(within_reach(groups, x, reach, room.places, room.d2)):
+        g, d2 = near[home, room.places[p]], room.d2[room.places[p]]
+        for slot in range(groups.size[g]):
+            record[listed] = groups.members[g, slot]
+            cost[listed, 0], cost[listed, 1] = d2, groups.size[g]
+            listed += 1
+    for p in range(listed):
+        y = record[p]
+        cost[p, 0] = cost[p, 0] - own[y] - squared_distance(rows, x, rows[y]) / cost[p, 1] - leaving
+    last = pairs.shape[0] - 1
     pairs[:, 0] = 0.0
     pairs[:, 1] = -1.0
-    for c in range(groups.near.shape[1]):
-        g = groups.near[home, c]
-        if g < 0 or groups.size[g] == 0:
+    for p in range(listed):
+        entering = cost[p, 0]
+        if entering >= pairs[last, 0]:
             continue
-        d2 = squared_distance(rows, x, centre[g])
-        if d2 >= reach * own[x]:
-            continue
-        for slot in range(groups.size[g]):
-            y = groups.members[g, slot]
-            entering = d2 - own[y] - squared_distance(rows, x, rows[y]) / groups.size[g] - leaving
-            place = pairs.shape[0]
-            while place > 0 and entering < pairs[place - 1, 0]:
-                place -= 1
-            if place < pairs.shape[0]:
-                for p in range(pairs.shape[0] - 1, place, -1):
-                    pairs[p, 0], pairs[p, 1] = pairs[p - 1, 0], pairs[p - 1, 1]
-                pairs[place, 0] = entering
-                pairs[place, 1] = y
-    delta, group, other, target = -least, -1, -1, -1
-    root = np.sqrt(own[x])
+        place = last
+        while place > 0 and entering < pairs[place - 1, 0]:
+            pairs[place, 0], pairs[place, 1] = pairs[place - 1, 0], pairs[place - 1, 1]
+            place -= 1
+        pairs[place, 0], pairs[place, 1] = entering, record[p]
+
+
+@folded_borrowing
+def look_back(groups: Sweep, back: Back, h: int, home: int) -> None:
+    """The distances of all records of group h to the centroid of `home`, and the least that one can add there."""
+    low, a, b = np.inf, groups.size[home], groups.size[h]
+    for slot in range(b):
+        z = groups.members[h, slot]
+        d2 = squared_distance(groups.rows, z, groups.centre[home])
+        back.d2[z] = d2
+        own = groups.own[z]
+        low = min(low, d2 * (1.0 - 2.0 / a - ROUNDING) - own * (1.0 + 2.0 / b + ROUNDING))
+    back.least[h] = low
+    back.made[h] = back.now[0]
+
+
+@folded_borrowing
+def promising(groups: Sweep, x: int, reach: float, leaving: float, room: Room, back: Back) -> int:
+    """The groups that the y of a pair may go to in a cycle that gains; how many are in `room.third`."""
+    near, own, home, pairs, third = groups.near, groups.own, groups.label[x], room.pairs, room.third
+    listed, a = 0, groups.size[home]
     for p in range(pairs.shape[0]):
         y = int(pairs[p, 1])
         if y < 0:
             break
         g = groups.label[y]
-        entering = pairs[p, 0] + leaving
-        for c in range(groups.near.shape[1]):
-            h = groups.near[g, c]
-            if h < 0 or h == home or groups.size[h] == 0:
+        for q in range(within_reach(groups, y, reach, room.places, room.d2)):
+            h = near[g, room.places[q]]
+            third.pair[listed], third.group[listed], third.d2[listed] = p, h, room.d2[room.places[q]]
+            listed += h != home
+    for p in range(listed):
+        if back.made[third.group[p]] != back.now[0]:
+            look_back(groups, back, third.group[p], home)
+    kept, leaves = 0, own[x] * (1.0 + 2.0 / a + ROUNDING) - leaving
+    for p in range(listed):
+        h, d2 = third.group[p], third.d2[p]
+        total = pairs[third.pair[p], 0] + d2 * (1.0 - 2.0 / groups.size[h] - ROUNDING) - leaves + back.least[h]
+        third.pair[kept], third.group[kept], third.d2[kept] = third.pair[p], h, d2
+        kept += total < ROUNDING * leaving
+    return kept
+
+
+@borrowing
+def best_cycle(groups: Sweep, x: int, reach: float, least: float, room: Room, back: Back) -> Change:
+    """The best cycle of x to the place of y, y to the place of z, z to the place of x.
+
+    Only the pairs (x, y) that promise most are followed.
+    """
+    rows, own, pairs, third = groups.rows, groups.own, room.pairs, room.third
+    home = groups.label[x]
+    a = groups.size[home]
+    leaving = own[x] * a / (a - 1) if a > 1 else 0.0
+    best_pairs(groups, x, reach, leaving, room)
+    delta, group, other, target = -least, -1, -1, -1
+    root = np.sqrt(own[x])
+    for p in range(promising(groups, x, reach, leaving, room, back)):
+        y, h, d2 = int(pairs[third.pair[p], 1]), third.group[p], third.d2[p]
+        entering = pairs[third.pair[p], 0] + leaving
+        b, root_d2 = groups.size[h], np.sqrt(d2)
+        for slot in range(b):
+            z = groups.members[h, slot]
+            # No record is farther from another one than both are from a centroid, together.
+            far_y, far_x = (root_d2 + np.sqrt(own[z])) ** 2, (root + np.sqrt(back.d2[z])) ** 2
+            total = entering + d2 - own[z] - far_y / b + back.d2[z] - own[x] - far_x / a
+            if total >= delta + least + ROUNDING * (far_y + far_x):
                 continue
-            d2 = squared_distance(rows, y, centre[h])
-            if d2 >= reach * own[y]:
+            total = entering + d2 - own[z] - squared_distance(rows, y, rows[z]) / b
+            if total - leaving >= delta:
                 continue
-            b, root_d2 = groups.size[h], np.sqrt(d2)
-            for slot in range(b):
-                z = groups.members[h, slot]
-                back = squared_distance(rows, z, centre[home])
-                # No record is farther from another one than both are from a centroid, together.
-                far_y, far_x = (root_d2 + np.sqrt(own[z])) ** 2, (root + np.sqrt(back)) ** 2
-                total = entering + d2 - own[z] - far_y / b + back - own[x] - far_x / a
-                if total >= delta + least + ROUNDING * (far_y + far_x):
-                    continue
-                total = entering + d2 - own[z] - squared_distance(rows, y, rows[z]) / b
-                if total - leaving >= delta:
-                    continue
-                total += back - own[x]
-                total -= squared_distance(rows, x, rows[z]) / a
-                if total < delta:
-                    delta, group, other, target = total, g, y, z
+            total += back.d2[z] - own[x]
+            total -= squared_distance(rows, x, rows[z]) / a
+            if total < delta:
+                delta, group, other, target = total, groups.label[y], y, z
     return Change(delta, CYCLE if group >= 0 else NONE, group, other, target)
 
 
@@ -259,19 +343,32 @@ def best_cycle(groups: Sweep, x: int, reach: float, least: float, pairs: Array) 
 def cycles(groups: Sweep, reach: float, least: float) -> int:
     """Look once at every record for a cycle of three; returns how many were made."""
     made = 0
-    snapshot = np.empty(groups.members.shape[1], np.int32)
-    pairs = np.empty((4, 2))
-    for g in range(groups.size.size):
+    n, numbers = groups.label.size, groups.size.size
+    most, near = groups.members.shape[1], groups.near.shape[1]
+    back = Back(np.empty(n), np.empty(numbers), np.full(numbers, -1, np.int64), np.zeros(1, np.int64))
+    third = Third(np.empty(4 * near + 1, np.int64), np.empty(4 * near + 1, np.int64), np.empty(4 * near + 1))
+    room = Room(
+        np.empty(near + 1, np.int64),
+        np.empty(near),
+        np.empty(near * most, np.int32),
+        np.empty((near * most, 2)),
+        np.empty((4, 2)),
+        third,
+    )
+    snapshot = np.empty(most, np.int32)
+    for g in range(numbers):
         count = groups.size[g]
         snapshot[:count] = groups.members[g, :count]
+        back.now[0] += 1
         for slot in range(count):
             x = snapshot[slot]
             if groups.label[x] != g:
                 continue
-            change = best_cycle(groups, x, reach, least, pairs)
+            change = best_cycle(groups, x, reach, least, room, back)
             if change.kind != NONE:
                 make(groups, x, change)
                 made += 1
+                back.now[0] += 1
     return made
 
 
