@@ -262,6 +262,40 @@ def ladder() -> None:
     figure.savefig(HERE / "optimum_steps.svg", metadata={"Date": None})
 
 
+def quality() -> None:
+    """How far four methods are above the lower bound on points without structure, from the benchmark's table."""
+    titles = {
+        "plane": "uniform in the plane",
+        "gauss 2": "Gaussian, 2 dimensions",
+        "gauss 5": "Gaussian, 5 dimensions",
+        "gauss 10": "Gaussian, 10 dimensions",
+    }
+    styles = {"MDAV": (SOFT, "s"), "IMHM": (AMBER, "^"), "PCL": (INK, "v"), "Auto": (TEAL, "o")}
+    figure = Figure(figsize=(9, 6), layout="constrained")
+    for axes, (name, title) in zip(
+        figure.subplots(2, 2, sharex=True, sharey=True).flat, titles.items(), strict=True
+    ):
+        rows = [row for row in rows_of("quality") if row[0] == name]
+        for number, (method, (colour, mark)) in enumerate(styles.items()):
+            gaps = [float(row[5 + 2 * number]) for row in rows]
+            axes.plot([int(row[1]) for row in rows], gaps, color=colour, marker=mark, lw=1.2, ms=4, label=method)
+        axes.set_title(title, fontsize=10, color=INK)
+        axes.set(xscale="log", yscale="log")
+        axes.set_xticks([3, 5, 10, 20, 50, 100], ["3", "5", "10", "20", "50", "100"])
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.grid(axis="y", color=SOFT, lw=0.5)
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    first, _, lower, right = figure.axes
+    first.legend(frameon=False, fontsize=8)
+    for axes in (first, lower):
+        axes.set_ylabel("above the lower bound, %")
+    for axes in (lower, right):
+        axes.set_xlabel("k")
+    figure.savefig(HERE / "quality.svg", metadata={"Date": None})
+
+
 def growth() -> None:
     """CPU time of 40 rounds of PCL over points and over cells, from the benchmark's table."""
     rows = np.array([[float(cell) for cell in row] for row in rows_of("pcl_large")])
@@ -361,6 +395,7 @@ if __name__ == "__main__":
         plane,
         convergence,
         cells,
+        quality,
         growth,
         dimensions,
         allocation,
