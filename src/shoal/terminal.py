@@ -143,7 +143,7 @@ def print_times(times: Mapping[str, Any]) -> None:
     print(f"time:     {wall:.0f} s, of which")
     for step, time in times.items():
         if time.wall >= wall / 100:
-            done = f"{time.tasks} tasks, {time.work:.1f} s of work, up to {time.peak:.0f} MB"
+            done = f"{time.tasks} tasks, {time.work:.1f} s of a processor, up to {time.peak:.0f} MB"
             print(f"  {step:<10}{time.wall:8.1f} s  {done}")
 
 

@@ -6,6 +6,7 @@ again elsewhere. What the scheduler sees of a task is a name, a path and numbers
 
 from concurrent.futures import Executor, Future
 from importlib import import_module
+from logging import CRITICAL
 from threading import Event
 from typing import Any
 from uuid import uuid4
@@ -48,6 +49,7 @@ def client_of(scheduler: str | None, n_jobs: int, memory: int | None) -> Any:
         processes=True,
         dashboard_address=None,
         host="127.0.0.1",
+        silence_logs=CRITICAL,
     )
     client = distributed.Client(cluster, set_as_default=False)
     client.own_cluster = cluster

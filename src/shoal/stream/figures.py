@@ -25,7 +25,7 @@ from shoal.stream.groups import Done, Lost
 
 @dataclass(frozen=True)
 class Time:
-    """What a step took: its tasks, their seconds on all workers, the seconds until all were done, and megabytes.
+    """What a step took: its tasks, their seconds of a processor, the seconds until all were done, and megabytes.
 
     These are the most that a worker had held by then.
     """

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 from shoal.engines import Engine, results
@@ -73,10 +73,9 @@ class Steps:
 
     def here(self, step: str, work: Callable[[Progress], Any]) -> Any:
         """Do a step that only the client can do."""
-        began = perf_counter()
+        began, worked = perf_counter(), thread_time()
         found = work(lambda done, total: self.report(step, min(1.0, done / max(1, total))))
-        seconds = perf_counter() - began
-        self.times[step] = Time(1, seconds, seconds, 0.0)
+        self.times[step] = Time(1, thread_time() - worked, perf_counter() - began, 0.0)
         return found
 
     def report(self, step: str, part: float) -> None:

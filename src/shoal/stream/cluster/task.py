@@ -9,7 +9,7 @@ import resource
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 from shoal.errors import ShoalError
@@ -60,12 +60,12 @@ class Status:
 def perform(task: Task) -> Status:
     """Do a task, unless it was done."""
     job = Job.at(task.folder)
-    began = perf_counter()
+    began = thread_time()
     try:
         if job.folder.marked(task.step, task.number) is None:
             said = STEPS[task.step](job, task.number)
             give_back()
-            used = {"seconds": perf_counter() - began, "peak": peak()}
+            used = {"seconds": thread_time() - began, "peak": peak()}
             job.folder.mark(task.step, task.number, said={**said, "used": used})
         return Status("done")
     except ShoalError as error:
