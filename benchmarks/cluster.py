@@ -27,7 +27,8 @@ ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))
 TABLE = ROOT / "docs" / "tables" / "cluster.md"
 
-SCALES = [(45, 15, 0), (50_000, 12_000, 0), (170, 9, 1), (75, 13, 1), (38_000, 14_000, 0)] + [
+SCALES = [
+    (45, 15, 0), (50_000, 12_000, 0), (170, 9, 1), (75, 13, 1), (38_000, 14_000, 0),
     (900, 260, 2), (51, 1.5, 4), (10, 2, 4), (125, 15, 0), (5.4, 0.9, 2),
 ]  # fmt: skip
 NAMES = [f"q{number}" for number in range(len(SCALES))]
@@ -103,7 +104,8 @@ def row(what, n, found):
     """A line of the table."""
     work = sum(each["work"] for each in found["times"].values()) or found["cpu"]
     return (
-        f"| {what} | {n:,} | {found['blocks']} | {found['wall']:.0f} | {found['cpu']:.0f} | {1e6 * work / n:.0f} | "
+        f"| {what} | {n:,} | {found['blocks']} | {found['wall']:.0f} | {found['cpu']:.0f} | "
+        f"{1e6 * work / n:.0f} | "
         f"{found['peak']:.0f} | {found['loss']:.4f} | `{found['sha256'][:12]}` |"
     )
 

@@ -264,13 +264,16 @@ def gathered(data: Any) -> Any:
     """A table with its records: a lazy one is collected, one that is handed on by Arrow becomes an Arrow table."""
     if isinstance(data, nw.DataFrame | nw.LazyFrame):
         data = data.to_native()
-    lazy = nw.dependencies.is_polars_lazyframe(data)
+    spread = nw.dependencies.is_dask_dataframe(data)
+    lazy = spread or nw.dependencies.is_polars_lazyframe(data)
     by_arrow = hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch)
     if not lazy and (nw.dependencies.is_into_dataframe(data) or not by_arrow):
         return data
     if nw.dependencies.is_into_series(data) or isinstance(data, pa.Array):
         raise no_table(data)
     try:
+        if spread:
+            return data.compute()
         return data.collect() if lazy else pa.table(data)
     except MemoryError:
         raise
