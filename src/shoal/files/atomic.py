@@ -39,7 +39,7 @@ def check_target(path: Path, overwrite: bool) -> None:
         raise ShoalError(f"cannot write {path}: the folder {folder} is not writable")
 
 
-def exists_already(path: Path) -> ShoalError:
+def exists_already(path: Path | str) -> ShoalError:
     """A name that is taken."""
     return ShoalError(f"{path} exists already; choose another name or ask to overwrite it (--overwrite)")
 

@@ -14,17 +14,20 @@ from shoal.errors import ShoalError, some
 from shoal.files.dialect import Dialect
 from shoal.files.file import File, hash_of
 from shoal.files.formats import FORMATS, Reader
+from shoal.files.objects import is_object, objects_in
 from shoal.files.source import reader_from
 from shoal.parameters import Progress
 
 
 def is_several(path: str) -> bool:
     """Whether a path names several files: a folder, or a pattern such as `folder/*.parquet`."""
-    return has_magic(path) or Path(path).is_dir()
+    return has_magic(path) or is_object(path) or Path(path).is_dir()
 
 
 def files_in(path: str) -> list[str]:
     """The files that a path names, in the order of their names; a folder names those whose format is known."""
+    if is_object(path):
+        return objects_in(path)
     if Path(path).is_dir():
         endings = tuple(ending for kind in FORMATS.values() for ending in (*kind.suffixes, *zipped(kind)))
         found = [str(each) for each in Path(path).iterdir() if each.is_file() and each.name.endswith(endings)]

@@ -21,6 +21,7 @@ from shoal.files import Dialect, Reader, Said, format_of, look, read
 from shoal.files.atomic import check_target, flush_to_disk, give_names, remove_leftovers, undisturbed
 from shoal.files.file import hash_of, stamp
 from shoal.files.memory import NoRoomError, bytes_of, check_free, check_room, give_back, size_in_memory
+from shoal.files.objects import is_object
 from shoal.files.parts import is_several
 from shoal.files.sidecar import manifest_path
 from shoal.files.source import reader_from
@@ -175,8 +176,10 @@ def released_folder(
         raise ShoalError("workers draw no report; leave it out, or assess the release afterwards")
     refuse_design(settings)
     engine, n_jobs = engine_named(by.engine, by.scheduler, limit), jobs(by.workers)
-    target = Path(str(output).rstrip("/"))
-    job = ClusterJob(str(path), target, settings, said, memory, limit, blocks, engine, n_jobs)
+    place = str(output).rstrip("/")
+    store = place if is_object(place) else None
+    target = Path(place) if store is None else Path(place.rsplit("/", 1)[-1]).resolve()
+    job = ClusterJob(str(path), target, settings, said, memory, limit, blocks, engine, n_jobs, store)
     with shown_progress(progress, "anonymizing") as report:
         return job.run(overwrite, report)
 

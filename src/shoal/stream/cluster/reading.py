@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.attributes import Stored
 from shoal.attributes.tallies import Tally
 from shoal.files import look as look_at
+from shoal.files.objects import brought, check_mark, is_object
 from shoal.progress import quietly
 from shoal.stream.cluster.folder import whole
 from shoal.stream.cluster.job import Job
@@ -26,9 +27,15 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 def look(job: Job, number: int) -> dict[str, Any]:
     """Find out how a part is written, and pin its size and the hash of its bytes."""
-    reader = look_at(Path(job.plan.files[number]), job.plan.said, quietly)
+    place = job.plan.files[number]
+    mark, path = None, Path(place)
+    if is_object(place):
+        path = job.folder.file("objects", number, ending=f"-{place.rsplit('/', 1)[-1]}")
+        with whole(path) as part:
+            mark = brought(place, part)
+    reader = look_at(path, job.plan.said, quietly)
     job.roles.check(reader.columns)
-    return {"reader": reader.as_dict(), "bytes": reader.file.size}
+    return {"reader": reader.as_dict(), "bytes": reader.file.size, "mark": mark}
 
 
 def scan(job: Job, number: int) -> dict[str, Any]:
@@ -37,6 +44,13 @@ def scan(job: Job, number: int) -> dict[str, Any]:
         found = scan_apart(reader, job.roles, job.settings.wishes(), job.format, raw, quietly)
     job.folder.keep(f"scan-{number:06d}", found)
     return {"records": found.records}
+
+
+def check_object(job: Job, number: int) -> None:
+    """A part that was brought from object storage must be there as it was."""
+    said = job.folder.marked("look", number)
+    if said is not None and said["mark"] is not None:
+        check_mark(job.plan.files[number], said["mark"])
 
 
 def scanned(job: Job, number: int) -> Scan:

@@ -23,6 +23,7 @@ from shoal.files import Said
 from shoal.files.atomic import current_umask, exists_already, flush_to_disk, undisturbed
 from shoal.files.file import hash_of
 from shoal.files.formats import by_suffix
+from shoal.files.objects import exists, put_all, remove
 from shoal.files.parts import Part, PartsReader, files_in
 from shoal.files.sidecar import manifest_path
 from shoal.files.source import look as look_at
@@ -89,6 +90,7 @@ class ClusterJob:
     asked: int | None
     engine: Engine
     n_jobs: int
+    store: str | None = None  # where the output goes, if that is object storage
 
     def run(self, overwrite: bool, progress: Progress | None) -> FileRelease:
         """All steps, or those that an earlier run has left."""
@@ -108,7 +110,10 @@ class ClusterJob:
                 except ShoalError:
                     work.clear()
                     raise
-                self._move(work)
+                if self.store is None:
+                    self._move(work)
+                else:
+                    self._upload(work, self.store, overwrite)
                 return made
         except OSError as error:
             raise disk_error(self.target, error) from None
@@ -123,6 +128,10 @@ class ClusterJob:
             raise ShoalError(f"cannot write {self.target}: it is there and no folder")
         if work.stage == "moving" or overwrite:
             return
+        if self.store is not None and (exists(self.store) or exists(f"{self.store}.manifest.json")):
+            raise ShoalError(
+                f"{self.store} exists already; choose another name or ask to overwrite it (--overwrite)"
+            )
         for path in (self.target, manifest_path(self.target)):
             if path.exists() and not (path.is_dir() and not any(path.iterdir())):
                 raise exists_already(path)
@@ -135,6 +144,7 @@ class ClusterJob:
             **asdict(self.said),
             "blocks": self.asked,
             "memory": self.memory,
+            "store": self.store,
         }
         wanted = json.loads(json.dumps(wanted))
         state = work.state
@@ -159,6 +169,15 @@ class ClusterJob:
             seed=self.settings.random_state,
             key=self.settings.key,
         )
+
+    def _upload(self, work: Work, store: str, overwrite: bool) -> None:
+        """Put the output into object storage, its manifest last."""
+        if overwrite:
+            remove(f"{store}.manifest.json")
+            remove(store)
+        parts = [(path, f"{store}/{path.name}") for path in sorted(work.path("out").iterdir())]
+        put_all([*parts, (work.path("manifest"), f"{store}.manifest.json")], overwrite=False)
+        work.remove()
 
     def _move(self, work: Work) -> None:
         """Give the output its name, then its manifest, which says that all of it is there."""

@@ -17,6 +17,7 @@ from shoal.privacy.counting import hashes_of, sizes_of
 from shoal.progress import quietly
 from shoal.stream.cluster.folder import all_whole, private, whole
 from shoal.stream.cluster.job import Job, pieces
+from shoal.stream.cluster.reading import check_object
 from shoal.stream.ordering import Spread, by_hash, read
 from shoal.stream.writing import Formulas, ReleaseWriter, put_tables, put_texts
 
@@ -33,6 +34,7 @@ def style_of(job: Job, dialect: Dialect) -> Style | None:
 def deal(job: Job, number: int) -> dict[str, Any]:
     """Read the bytes of a part once more, and deal its records to the parts of the output."""
     part, columns = job.part(number), job.columns("rounded")
+    check_object(job, number)
     with part.opened_again() as reader:
         writer = ReleaseWriter(
             reader,
