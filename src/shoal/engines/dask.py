@@ -10,6 +10,7 @@ from logging import CRITICAL
 from threading import Event
 from typing import Any
 from uuid import uuid4
+from warnings import catch_warnings, simplefilter
 
 from shoal.engines.order import Engine
 from shoal.engines.worker import Post, Work, Workers, begin
@@ -42,15 +43,17 @@ def client_of(scheduler: str | None, n_jobs: int, memory: int | None) -> Any:
             return distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
         except OSError:
             raise ShoalError(f"there is no scheduler at {scheduler}") from None
-    cluster = distributed.LocalCluster(
-        n_workers=n_jobs,
-        threads_per_worker=1,
-        memory_limit=memory or 0,
-        processes=True,
-        dashboard_address=None,
-        host="127.0.0.1",
-        silence_logs=CRITICAL,
-    )
+    with catch_warnings():
+        simplefilter("ignore")  # such as of a port that another cluster has
+        cluster = distributed.LocalCluster(
+            n_workers=n_jobs,
+            threads_per_worker=1,
+            memory_limit=memory or 0,
+            processes=True,
+            dashboard_address=None,
+            host="127.0.0.1",
+            silence_logs=CRITICAL,
+        )
     client = distributed.Client(cluster, set_as_default=False)
     client.own_cluster = cluster
     return client

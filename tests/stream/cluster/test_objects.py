@@ -1,6 +1,7 @@
 """Object storage as input and output: a local server that speaks S3."""
 
 import sys
+from urllib.request import Request, urlopen
 
 import pytest
 from jobs import bytes_in, people, put, release
@@ -27,6 +28,7 @@ def store(tmp_path, monkeypatch):
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
+    urlopen(Request(f"http://{host}:{port}/moto-api/reset", method="POST")).close()
     s3fs.S3FileSystem.clear_instance_cache()
     files = s3fs.S3FileSystem()
     files.mkdir("fish")
