@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations
+.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench-scale  PCA and proximal-distal around two MDAVs, a quarter of an hour; writes tables of the docs"
 	@echo "make bench-large  blocks, exchanges and auto on up to ten million records, an hour; writes tables of the docs"
 	@echo "make bench-stream  3 GB within 1 GB of memory, killed and resumed, half an hour; writes a table of the docs"
+	@echo "make bench-cluster  several workers on one table: the same bytes, time, memory and loss; a quarter of an hour"
 	@echo "make bench-wide  tables with more attributes than records, two minutes"
 	@echo "make bench-persons  persons of several rows, strata, sampling weights and larger k: time and loss, ten minutes"
 	@echo "make bench-assess  every figure about a million records and their release: seconds and memory; some minutes"
@@ -108,6 +109,9 @@ bench-large: $(VENV)/.dev
 
 bench-stream: $(VENV)/.dev
 	$(BIN)/python benchmarks/stream.py
+
+bench-cluster: $(VENV)/.dev
+	$(BIN)/python benchmarks/cluster.py
 
 bench-wide: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/wide.py

@@ -1,7 +1,7 @@
-"""Several workers on one table: the same bytes, time, memory and loss; writes docs/tables/cluster.md.
+"""Several workers on one table: the same bytes, time, memory and loss; prints the table of docs/cluster.md.
 
     python benchmarks/cluster.py                       500 000 records, up to four workers
-    python benchmarks/cluster.py --records 50000       a short form, which writes no table
+    python benchmarks/cluster.py --records 50000       a short form
     python benchmarks/cluster.py --largest 10000000    and one table of so many records, with two workers
     python benchmarks/cluster.py --folder /scratch     where the files go, which are removed at the end
 
@@ -25,7 +25,6 @@ import pyarrow.parquet
 
 ROOT = Path(__file__).parents[1]
 SHARED = Path(os.environ.get("SHOAL_SHARED", ROOT.parent / "shared"))
-TABLE = ROOT / "docs" / "tables" / "cluster.md"
 
 SCALES = [
     (45, 15, 0), (50_000, 12_000, 0), (170, 9, 1), (75, 13, 1), (38_000, 14_000, 0),
@@ -146,8 +145,6 @@ def main():
             found = run(large, home / "out", engine="dask", workers=2, memory="4GB")
             lines.append(row("two workers of 4 GB", given.largest, found))
         print("\n".join(lines))
-        if n >= 500_000:
-            TABLE.write_text("\n".join([*lines, ""]), encoding="utf-8")
     finally:
         shutil.rmtree(home)
 

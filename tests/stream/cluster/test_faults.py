@@ -1,7 +1,4 @@
-"""Whatever happens to a job, it ends with the same bytes, or clearly and with nothing under the output's name.
-
-`KILLS=1` (make cluster-kills) has Dask's workers and its scheduler killed too, as processes of their own.
-"""
+"""Whatever happens to a job, it ends with the same bytes, or clearly and with nothing under the output's name."""
 
 import errno
 import os
