@@ -106,6 +106,14 @@ def test_slices_of_time_go_on_where_the_last_one_stopped():
     assert bounds[-1] == bounding.bound == pytest.approx(lower_bound(X, 3, seconds=60), rel=1e-3)
 
 
+def test_what_is_closed_stays_proven_and_goes_no_further():
+    bounding = Bounding(np.random.default_rng(6).normal(size=(60, 3)), 3, n_jobs=2)
+    bound = bounding.run(0.5)
+    bounding.close()
+    assert bounding.done
+    assert bounding.run(1) == bound == bounding.bound
+
+
 def test_two_cores_prove_as_much_as_one():
     X = np.random.default_rng(4).normal(size=(80, 4))
     assert lower_bound(X, 4, seconds=60, n_jobs=2) == pytest.approx(lower_bound(X, 4, seconds=60), rel=5e-3)

@@ -97,7 +97,10 @@ def lower_bound(
     bounding = Bounding(X, k, n_jobs=n_jobs)
     if partition is not None:
         bounding.learn(partition)
-    return bounding.run(seconds, progress)
+    try:
+        return bounding.run(seconds, progress)
+    finally:
+        bounding.close()
 
 
 class Bounding:
@@ -185,6 +188,11 @@ class Bounding:
             self._steps.close()
             self.done = self.interrupted = True
         return self.bound
+
+    def close(self) -> None:
+        """Let go of the workers, whose tasks would otherwise be waited for at the end of the program."""
+        self._steps.close()
+        self.done = True
 
     def _raise(self, value: float, prices: float, stage: str) -> None:
         """A bound in units of the scaled points; `prices` is the sum that its rounding depends on."""
