@@ -66,8 +66,11 @@ def described(model: Microaggregator) -> dict[str, Any]:
     said: dict[str, Any] = {"name": type(model).__name__, "parameters": parameters} | spectrum_of(model)
     if getattr(model, "interrupted_", False):
         said["interrupted"] = True
+    if getattr(model, "steps_", None) is not None:
+        said["steps"] = plain(model.steps_)
     if hasattr(model, "chosen_"):
-        said |= {"chosen": described(model.chosen_), "reason": model.reason_}
+        chosen = {key: value for key, value in described(model.chosen_).items() if key != "steps"}
+        said |= {"chosen": chosen, "reason": model.reason_}
     return said
 
 
@@ -86,7 +89,10 @@ def plain(value: Any) -> Any:
 
 
 def method_described(description: dict[str, Any]) -> Microaggregator:
-    """The unfitted method of a description; whatever is odd in it raises."""
+    """The unfitted method of a description; whatever is odd in it raises.
+
+    Where time was limited, it repeats the steps that were done, and not the time.
+    """
     kinds = {kind.__name__: kind for kind in METHODS.values()}
     name = description["name"]
     if name not in kinds:
@@ -95,4 +101,6 @@ def method_described(description: dict[str, Any]) -> Microaggregator:
         key: method_described(value) if isinstance(value, dict) else value
         for key, value in description["parameters"].items()
     }
+    if description.get("steps") is not None and "steps" in kinds[name]._parameters:
+        parameters["steps"] = description["steps"]  # what was done in its seconds is done again
     return kinds[name](**{kinds[name]._renamed.get(key, key): value for key, value in parameters.items()})

@@ -6,9 +6,10 @@ never cross a border (strata), and privacy models that every group must satisfy 
 only: they group units by the means of their records, and what then breaks a promise is put right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +118,7 @@ def labels_of(
         return stratum_labels(model, points, weights, units, counts, rules, "the whole table", progress)
     numbers, sizes = np.unique(strata, return_counts=True)
     parts: dict[int, Labels] = {}
+    steps: list[list[dict[str, Any]] | None] = []
     interrupted, done = False, 0
     # The largest comes last: what the fitted method says of itself is then said of most records.
     for place in np.argsort(sizes, kind="stable").tolist():
@@ -126,20 +128,44 @@ def labels_of(
             raise ShoalError(
                 f"stratum {numbers[place]} has {len(own)} records, fewer than k={model.k}; join it with another"
             )
-        parts[place] = stratum_labels(
-            model, points[own], None if weights is None else weights[own], units,
-            None if units is None or units.counts is None else units.counts[own],
-            None if rules is None else rules.part(own), called, None,
-        )  # fmt: skip
+        with own_time(model, place, len(own) / len(points)):
+            parts[place] = stratum_labels(
+                model, points[own], None if weights is None else weights[own], units,
+                None if units is None or units.counts is None else units.counts[own],
+                None if rules is None else rules.part(own), called, None,
+            )  # fmt: skip
+        steps.append(own_steps(model, place))
         interrupted |= getattr(model, "interrupted_", False)
         done += len(own)
         if progress is not None:
             progress(done, len(points))
     if interrupted:
         model.interrupted_ = True
+    if hasattr(model, "steps_"):
+        model.steps_ = None if None in steps else [step for each in steps if each for step in each]
     labels = put_together([parts[place].labels for place in range(len(numbers))], strata, numbers)
     free = [each for place in range(len(numbers)) if (each := parts[place].free) is not None]
     return Labels(labels, put_together(free, strata, numbers) if len(free) == len(numbers) else None)
+
+
+@contextmanager
+def own_time(model: Microaggregator, part: int, share: float) -> Iterator[None]:
+    """Where the time of a method is limited, a stratum has its share, or repeats its own steps."""
+    asked = {name: getattr(model, name) for name in ("seconds", "steps") if hasattr(model, "steps")}
+    if asked.get("seconds") is not None:
+        given = asked["steps"]
+        steps = None if given is None else [step for step in given if step.get("part") == part]
+        model.set_params(seconds=asked["seconds"] * share, steps=steps)
+    try:
+        yield
+    finally:
+        model.set_params(**asked)
+
+
+def own_steps(model: Microaggregator, part: int) -> list[dict[str, Any]] | None:
+    """What a method did in the time of a stratum."""
+    steps = getattr(model, "steps_", None)
+    return None if steps is None else [step | {"part": part} for step in steps]
 
 
 def put_together(parts: Sequence[Int], strata: Int, numbers: Int) -> Int:

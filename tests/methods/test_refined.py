@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from checks import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clocks import run_on
 from promises import demanding
 from samples import points, weighted_points
 from shoal import MDAV, TFRP, Optimal, Refined, lower_bound
@@ -30,7 +32,7 @@ from shoal.methods import refined
 from shoal.methods.refined import Refining, noisy_groups
 from shoal.partition import Partition, sse_of
 from shoal.search.annealing import Annealing
-from shoal.search.deadline import Deadline, within
+from shoal.search.deadline import NEVER, Looks, Stops, within
 from shoal.search.improvement import Improvement
 from shoal.search.promised import repaired
 from shoal.search.tuning import Tuning
@@ -141,24 +143,66 @@ def test_it_stops_in_time(k, monkeypatch):
     X = np.random.default_rng(2).normal(size=(500, 3))
     start = MDAV(k=k).fit(X)
     clock = Clock(most=330)
-    monkeypatch.setattr("shoal.search.deadline.monotonic", clock)
+    run_on(clock, monkeypatch)
     model = Refined(k=k, start=start.labels_, seconds=3.0, n_jobs=1).fit(X)
-    assert clock.looks > 290
+    assert clock.looks > 250
     assert model.sse_ < start.sse_
     assert model.history_[-1][0] < 3.3
     assert not model.interrupted_
 
 
+@pytest.mark.parametrize("region", [5000, 120])
+@pytest.mark.parametrize(("k", "seconds"), [(3, 0.2), (3, 4.0), (12, 1.0), (40, 4.5)])
+def test_steps_of_an_earlier_fit_give_the_same_groups_without_a_clock(k, seconds, region, monkeypatch):
+    monkeypatch.setattr(Refined, "_tuning", Tuning(region=region, rebuilds=40, least_rebuilds=20))
+    X = np.random.default_rng(2).normal(size=(400, 3))
+    with monkeypatch.context() as clocked:
+        run_on(Clock(most=2000), clocked)
+        model = Refined(k=k, seconds=seconds, n_jobs=1).fit(X)
+    steps = json.loads(json.dumps(model.steps_))  # as a manifest holds them
+    assert any("stopped" in step for step in steps) or k == 40
+    again = Refined(k=k, seconds=0.0, steps=steps, n_jobs=2).fit(X)
+    assert np.array_equal(again.labels_, model.labels_)
+    assert again.sse_ < MDAV(k=k).fit(X).sse_
+    assert Refined(k=k, rounds=1).fit(X[:90]).steps_ is None
+
+
+@pytest.mark.parametrize("ruled", [False, True])
+def test_steps_with_weights_and_under_models_give_the_same_groups(ruled, monkeypatch):
+    X, rules = ruled_table(400)
+    weights = np.random.default_rng(1).uniform(1, 9, len(X))
+    asked = {"rules": rules} if ruled else {}
+    with monkeypatch.context() as clocked:
+        run_on(Clock(most=2000), clocked)
+        model = Refined(k=4, seconds=2.0, n_jobs=1).fit(X, sample_weight=weights, **asked)
+    assert any("annealing" in step for step in model.steps_)
+    again = Refined(k=4, seconds=0.0, steps=model.steps_, n_jobs=2).fit(X, sample_weight=weights, **asked)
+    assert np.array_equal(again.labels_, model.labels_)
+
+
+def test_steps_that_are_none_are_refused():
+    for steps in ("all", [1], [{"rounds": 3}]):
+        with pytest.raises(ShoalError, match="steps must be the steps_ of a fitted method"):
+            Refined(k=3, steps=steps).fit(np.zeros((9, 2)))
+
+
+def test_a_start_that_takes_longer_than_the_time_is_the_result():
+    X = np.random.default_rng(2).normal(size=(300, 3))
+    model = Refined(k=3, seconds=1e-9).fit(X)
+    assert model.steps_ == []
+    assert model.sse_ == pytest.approx(MDAV(k=3).fit(X).sse_)
+
+
 def test_rounds_stop_in_time_too(monkeypatch):
     X = np.random.default_rng(2).normal(size=(500, 3))
-    monkeypatch.setattr("shoal.search.deadline.monotonic", Clock(most=100))
+    run_on(Clock(most=100), monkeypatch)
     model = Refined(k=3, seconds=0.5, rounds=10**6, n_jobs=1).fit(X)
     assert model.history_[-1][0] < 1.0
 
 
 def test_without_time_the_start_is_improved_by_one_round_at_most():
     X = np.random.default_rng(2).normal(size=(500, 3))
-    assert [stage for _, _, stage in Refined(k=3, seconds=0).fit(X).history_] == ["start", "exchanges"]
+    assert [stage for _, _, stage in Refined(k=3, seconds=0).fit(X).history_] == ["start"]
     assert [stage for _, _, stage in Refined(k=3, rounds=0).fit(X).history_].count("exchanges") > 1
 
 
@@ -181,8 +225,9 @@ def test_large_groups_begin_with_the_noisy_rounds_of_pcl_too(monkeypatch):
 def test_when_time_is_up_pcl_is_left():
     X = np.random.default_rng(3).normal(size=(400, 3))
     labels = MDAV(k=40).fit(X).labels_
-    assert noisy_groups(Annealing(X, 40, labels, 0.3, within(0.0), Tuning()), 0) is labels
-    found = noisy_groups(Annealing(X, 40, labels, 0.3, Deadline(np.inf), Tuning()), 0)
+    work = Annealing(X, 40, labels, 0.3, Stops(NEVER), Tuning())
+    assert noisy_groups(work, 0, Looks(within(0.0))) is labels
+    found = noisy_groups(work, 0, Looks(NEVER))
     assert 40 <= np.bincount(found).min() <= np.bincount(found).max() <= 79
     assert sse_of(X, found) < sse_of(X, labels)
 
@@ -283,7 +328,7 @@ def test_prices_prove_a_bound_and_their_groups_make_a_better_partition():
     assert np.bincount(best.labels).min() >= 3
     assert best.history[-1][2] == "prices"
     assert work.hot == work.tuning.hot * work.tuning.cooler
-    assert sse_of(X, work.combined(start, [], 10.0)) == pytest.approx(best.sse)
+    assert sse_of(X, work.combined(start, [], 0)) == pytest.approx(best.sse)
 
 
 def test_a_table_of_several_regions_is_priced_region_by_region():
@@ -385,7 +430,7 @@ def test_an_interruption_before_the_models_ends_the_work_too(monkeypatch):
 def test_under_models_it_stops_in_time(monkeypatch):
     X, rules = ruled_table(400)
     clock = Clock(most=330)
-    monkeypatch.setattr("shoal.search.deadline.monotonic", clock)
+    run_on(clock, monkeypatch)
     model = Refined(k=4, seconds=3.0, n_jobs=1).fit(X, rules=rules)
     keeps_the_models(model, rules)
     assert clock.looks > 250

@@ -3,9 +3,9 @@ from math import inf
 import numpy as np
 import pytest
 
+from clocks import run_on
 from shoal import MDAV
 from shoal.partition import sse_of
-from shoal.search import deadline
 from shoal.search.improvement import Improvement
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -17,7 +17,7 @@ GOOD = MDAV(k=4).fit(X).labels_
 def clock(monkeypatch):
     """A clock that stands still until it is set."""
     hands = [1000.0]
-    monkeypatch.setattr(deadline, "monotonic", lambda: hands[0])
+    run_on(lambda: hands[0], monkeypatch)
     return hands
 
 

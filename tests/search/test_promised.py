@@ -1,4 +1,4 @@
-from math import inf
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,12 +11,9 @@ from shoal.partition import sse_of
 from shoal.privacy.coding import Coding
 from shoal.privacy.models import LDiversity, TCloseness
 from shoal.privacy.rules import Rules
-from shoal.search import promised
-from shoal.search.deadline import Deadline
-from shoal.search.promised import Cooling, repaired
+from shoal.search.deadline import NEVER, Stops
+from shoal.search.promised import STAGES, Cooled, Cooling, repaired
 from shoal.search.weighted import Demands, alike, exchanged
-
-NEVER = Deadline(inf)
 
 
 def rules_on(codes, *models):
@@ -54,9 +51,9 @@ def test_groups_that_keep_the_promises_are_handed_back():
     assert repaired(X, labels, None, alike(len(X), 4)) is labels
 
 
-def cooled(case, labels, steps=40.0, seed=3, deadline=NEVER, seconds=inf, records=None):
-    work = Cooling(case.X, labels, case.weights, case.demands, steps, seconds, deadline)
-    return work((np.arange(len(labels)) if records is None else records, seed, 5.0))
+def cooled(case, labels, seed=3, records=None):
+    work = Cooling(case.X, labels, case.weights, case.demands, 40.0, STAGES, Stops(NEVER))
+    return work(Cooled(0, np.arange(len(labels)) if records is None else records, seed, 5.0))[0]
 
 
 @settings(max_examples=60)
@@ -83,21 +80,12 @@ def test_a_part_of_the_table_is_annealed_by_the_distribution_of_the_whole(case, 
     assert case.is_no_worse(whole, labels)
 
 
-class Stages:
-    """A deadline that is over after so many looks."""
-
-    def __init__(self, looks):
-        self.left = looks
-
-    def over(self):
-        self.left -= 1
-        return self.left < 0
-
-
-@pytest.mark.parametrize("looks", [0, 1, 2, 7, 30])
+@pytest.mark.parametrize("looks", [1, 2, 7, 30, 70])
 def test_annealing_that_ends_at_any_stage_is_valid_and_never_worse(looks):
     X, demands, labels = random_table()
-    found = Cooling(X, labels, np.ones(300), demands, 400.0, inf, Stages(looks))((np.arange(300), 1, 5.0))
+    work = Cooling(X, labels, np.ones(300), demands, 400.0, STAGES, Stops(NEVER, (looks,)))
+    found, stopped = work(Cooled(0, np.arange(300), 1, 5.0))
+    assert stopped == looks
     assert np.bincount(found).min() >= 4
     assert not len(demands.rules.broken(found))
     assert sse_of(X, found) <= sse_of(X, labels)
@@ -106,37 +94,33 @@ def test_annealing_that_ends_at_any_stage_is_valid_and_never_worse(looks):
 def test_annealing_gains_beyond_exchanges_and_depends_on_the_seed_alone():
     X, demands, labels = random_table()
     swept = exchanged(X, labels, np.ones(300), demands, 20)
-    work = Cooling(X, swept, np.ones(300), demands, 2000.0, inf, NEVER)
+    work = Cooling(X, swept, np.ones(300), demands, 2000.0, STAGES, Stops(NEVER))
     everyone = np.arange(300)
-    one, again, other = (work((everyone, seed, 5.0)) for seed in (1, 1, 2))
+    one, again, other = (work(Cooled(0, everyone, seed, 5.0))[0] for seed in (1, 1, 2))
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
     assert sse_of(X, one) < sse_of(X, swept) < sse_of(X, labels)
-    longer = Cooling(X, swept, np.ones(300), demands, 10_000.0, inf, NEVER)((everyone, 1, 5.0))
+    longer = replace(work, steps=10_000.0)(Cooled(0, everyone, 1, 5.0))[0]
     assert sse_of(X, longer) < sse_of(X, one)
-
-
-def test_time_decides_where_it_is_limited(monkeypatch):
-    clock = iter(np.arange(0.0, 100.0, 0.25))
-    monkeypatch.setattr(promised, "now", lambda: float(next(clock)))
-    X, demands, labels = random_table()
-    Cooling(X, labels, np.ones(300), demands, 60.0, 2.0, NEVER)((np.arange(300), 1, 5.0))
-    assert next(clock) == 0.25 * 9  # the beginning, and a look at the clock after each of eight stages
 
 
 def test_groups_without_error_are_left_alone():
     X, rules = np.zeros((9, 2)), rules_on([0, 1, 2] * 3, LDiversity(2, on="x"))
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
-    found = Cooling(X, labels, np.ones(9), alike(9, 3, rules), 400.0, inf, NEVER)((np.arange(9), 1, 5.0))
+    found = Cooling(X, labels, np.ones(9), alike(9, 3, rules), 400.0, STAGES, Stops(NEVER))(
+        Cooled(0, np.arange(9), 1, 5.0)
+    )[0]
     assert found.tolist() == labels.tolist()
 
 
 def test_records_without_weight_are_annealed_too():
     X, demands, labels = random_table(60)
     weights = np.where(np.arange(60) < 30, 0.0, 1.0)
-    found = Cooling(X, labels, weights, demands, 100.0, inf, NEVER)((np.arange(60), 1, 5.0))
+    found = Cooling(X, labels, weights, demands, 100.0, STAGES, Stops(NEVER))(Cooled(0, np.arange(60), 1, 5.0))[0]
     assert not len(demands.rules.broken(found))
-    nothing = Cooling(X, labels, np.zeros(60), demands, 100.0, inf, NEVER)((np.arange(60), 1, 5.0))
+    nothing = Cooling(X, labels, np.zeros(60), demands, 100.0, STAGES, Stops(NEVER))(
+        Cooled(0, np.arange(60), 1, 5.0)
+    )[0]
     assert np.array_equal(nothing, labels)
 
 
@@ -145,7 +129,9 @@ def test_households_are_counted_in_persons():
     counts = np.random.default_rng(1).integers(1, 4, 120)
     own = Demands(counts, 8, 2, demands.rules)
     labels = repaired(X, np.arange(120) // 8, None, own)
-    found = Cooling(X, labels, np.ones(120), own, 100.0, inf, NEVER)((np.arange(120), 1, 5.0))
+    found = Cooling(X, labels, np.ones(120), own, 100.0, STAGES, Stops(NEVER))(Cooled(0, np.arange(120), 1, 5.0))[
+        0
+    ]
     own.check(found)
     assert not len(demands.rules.broken(found))
     assert sse_of(X, found) < sse_of(X, labels)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.comparison.grid import Setting
 from shoal.comparison.rows import Row
-from shoal.comparison.timing import Stopwatch
+from shoal.engines.timing import Stopwatch
 from shoal.errors import ShoalError
 from shoal.grouping import with_k
 from shoal.measures.pair import Pair, pair_column

@@ -1,13 +1,14 @@
 """Auto: the method that suits the table, chosen by its size, k and the time there is.
 
 What is chosen follows from the number of records and attributes, k and the parameters alone, never from a clock,
-so the same table gives the same groups. `chosen_` is the method, `reason_` says why in words.
+so the same table gives the same groups. `chosen_` is the method, `reason_` says why in words. Where `seconds` are
+given, what is chosen improves its groups until these are over, and `steps_` says how far it came.
 
 Guarantee: that of the method chosen; every group has at least k records.
-Cost: within a small factor of `seconds`, where given, on a machine of two cores.
+Cost: near-linear, or `seconds`, where given.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,11 +22,12 @@ from shoal.methods.mdav import MDAV
 from shoal.methods.optimal import Optimal
 from shoal.methods.p_sensitive import PSensitive
 from shoal.methods.pcl import PCL
-from shoal.methods.refined import Refined
+from shoal.methods.refined import Refined, Step, Steps
 from shoal.methods.t_closeness_first import TClosenessFirst
 from shoal.methods.univariate_optimal import UnivariateOptimal
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import sse_of
+from shoal.search.deadline import now
 from shoal.search.promised import repaired
 from shoal.search.weighted import alike, exchanged
 
@@ -47,14 +49,14 @@ _REFINED = 5_000  # records up to which a round of annealing is the default,
 _NUMBERS = 100_000  # if they have no more coordinates than these in all: each one costs in every distance
 _ANNEALING = 1e-3  # seconds for a record in the first round of annealing; the next takes four times as long
 _FEW = 20  # coordinates that do not show in that time
-_MOST_ROUNDS = 4  # of annealing
+_STARTING = 0.25  # of the time, where it is given, is for the start
+_LEAST_BLOCK = 500  # records of a block of it
 _SWEEPS = 3  # rounds of exchanges where no time is given
 _BROKEN = 0.2  # of the groups that break t-closeness: from there on groups are formed anew,
 _AFFORDED = 1e11  # if that takes no more distances between coordinates than these
 _TRIED = 2  # rounds of exchanges after which starts under privacy models are compared
 _MOST_SWEEPS = 12  # beyond which a round gains next to nothing
 _GROUPING = 0.25e-6  # seconds for a record and an attribute in MDAV on a block
-_SWEEPING = 0.5e-6  # and in a round of exchanges
 
 
 class Choice(NamedTuple):
@@ -72,8 +74,11 @@ class Auto(Microaggregator):
     k : int
         The least number of records in a group.
     seconds : float
-        About how long it may take; more time, less loss. By default a round of annealing up to 5000 records with
-        up to 100 000 coordinates in all, and three rounds of exchanges beyond.
+        How long the fit is to take on the clock, compiling not counted; more time, less loss. It cannot take less
+        than its start, MDAV or PCL in blocks. The groups then depend on the machine. By default a round of
+        annealing up to 5000 records with up to 100 000 coordinates in all, and three rounds of exchanges beyond.
+    steps : list
+        The `steps_` of an earlier fit with `seconds`: the same is done again, without a look at the clock.
     n_jobs : int, optional
         Workers, where the method can use them; by default one for each core. The groups do not depend on it.
     random_state : int
@@ -83,6 +88,7 @@ class Auto(Microaggregator):
     ----------
     chosen_ : the method, with its parameters
     reason_ : why it was chosen
+    steps_ : what was done within `seconds`, if these were given
 
     Notes
     -----
@@ -101,6 +107,7 @@ class Auto(Microaggregator):
     _parameters: ClassVar[dict[str, Rule]] = {
         "k": Whole(1),
         "seconds": Maybe(Number(0)),
+        "steps": Maybe(Steps()),
         "n_jobs": Maybe(Whole(1)),
         "random_state": Seed(),
     }
@@ -109,11 +116,13 @@ class Auto(Microaggregator):
         self,
         k: int = 5,
         seconds: float | None = None,
+        steps: Sequence[Step] | None = None,
         n_jobs: int | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.k = k
         self.seconds = seconds
+        self.steps = steps
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -124,53 +133,61 @@ class Auto(Microaggregator):
     def _group(self, X: Float, progress: Progress | None) -> Int:
         varying = np.flatnonzero(X.min(axis=0) < X.max(axis=0)).tolist()
         self.chosen_, self.reason_ = choose(
-            len(X), varying, self.k, self.seconds, jobs(self.n_jobs), self.random_state, is_tied(X)
+            len(X), varying, self.k, self.seconds, jobs(self.n_jobs), self.random_state, is_tied(X), self.steps
         )
         return self._by_chosen(X, None, progress)
 
     def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
         m = int(np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
-        self.chosen_, self.reason_ = choose_weighted(len(X), m, self.k, self.seconds, jobs(self.n_jobs))
+        self.chosen_, self.reason_ = choose_weighted(
+            len(X), m, self.k, self.seconds, jobs(self.n_jobs), self.random_state, self.steps
+        )
         return self._by_chosen(X, weights, progress)
 
     def _group_ruled(self, X: Float, weights: Float | None, rules: "Rules", progress: Progress | None) -> Int:
-        n, m = len(X), int(np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
-        half = None if self.seconds is None else self.seconds / 2  # the rest is for what comes without models
-        if not (rounds := annealing_for(n, m, half) if self.k <= _LARGE else 0):
-            sweeps = sweeps_for(n, m, half)
+        began, n, m = now(), len(X), int(np.count_nonzero(X.min(axis=0) < X.max(axis=0)))
+        if self.k > _LARGE or not annealing_for(n, m, self.seconds):
             blocked = Blocked(
-                MDAV(k=self.k), max_size=max(LARGEST_BLOCK, 2 * self.k), sweeps=sweeps, n_jobs=jobs(self.n_jobs)
+                MDAV(k=self.k), max_size=max(LARGEST_BLOCK, 2 * self.k), sweeps=_SWEEPS, n_jobs=jobs(self.n_jobs)
             )
             far = stratified(X, m, self.k, rules)
             labels = blocked._group_ruled(X, weights, rules, progress, far)
             self.unruled_labels_ = blocked.unruled_labels_
             self.reason_ = (
-                f"privacy models: MDAV in {cut(n, self.k, LARGEST_BLOCK)}, {times(sweeps, 'round')} of exchanges, "
-                f"broken groups put right, then as many rounds that break no model{allowed(self.seconds)}"
+                f"privacy models: MDAV in {cut(n, self.k, LARGEST_BLOCK)}, {times(_SWEEPS, 'round')} of "
+                "exchanges, broken groups put right, then as many rounds that break no model"
             )
             self.chosen_, self.interrupted_ = blocked, blocked.interrupted_
             return labels
-        plain = Auto(self.k, half, self.n_jobs, self.random_state)
+        plain = Auto(self.k, None, None, self.n_jobs, self.random_state)
         free = plain._group_either(X, weights, None)
         self.unruled_labels_ = free
         if plain.interrupted_:
             self.chosen_, self.interrupted_, self.reason_ = plain.chosen_, True, "interrupted, and put right"
             return repaired(X, free, weights, alike(n, self.k, rules))
         name, labels = best_start(X, self.k, weights, rules, free)
-        refined = Refined(k=self.k, rounds=rounds, n_jobs=self.n_jobs, random_state=self.random_state)
-        labels = refined._improved(X, labels, weights, alike(n, self.k, rules), progress)
-        self.chosen_, self.interrupted_ = refined, refined.interrupted_
+        rounds = 1 if self.seconds is None else None
+        refined = Refined(self.k, "mdav", self.seconds, rounds, self.steps, self.n_jobs, self.random_state)
+        labels = refined._improved(X, labels, weights, alike(n, self.k, rules), progress, began)
+        self._take_over(refined)
         self.reason_ = (
-            f"privacy models: {name}, broken groups put right, then exchanges and {times(rounds, 'round')} of "
-            f"annealing that break no model{allowed(self.seconds)}"
+            f"privacy models: {name}, broken groups put right, then exchanges and "
+            f"{'one round' if self.seconds is None else 'rounds'} of annealing that break no model"
+            + allowed(self.seconds)
         )
         return labels
 
     def _by_chosen(self, X: Float, weights: Float | None, progress: Progress | None) -> Int:
         """The groups of the method that was chosen."""
         labels = self.chosen_._group_either(X, weights, progress)
-        self.interrupted_ = getattr(self.chosen_, "interrupted_", False)
+        self._take_over(self.chosen_)
         return labels
+
+    def _take_over(self, chosen: Microaggregator) -> None:
+        """What is known of the fit of the method that was chosen."""
+        self.chosen_, self.interrupted_ = chosen, getattr(chosen, "interrupted_", False)
+        if self.seconds is not None:
+            self.steps_ = getattr(chosen, "steps_", [])
 
 
 def is_tied(X: Float) -> bool:
@@ -189,6 +206,7 @@ def choose(
     n_jobs: int = 1,
     seed: int | None = 0,
     tied: bool = False,
+    steps: Sequence[Step] | None = None,
 ) -> Choice:
     """The method for n records, of which these attributes vary; `tied` where `is_tied` says so."""
     m = len(varying)
@@ -199,24 +217,48 @@ def choose(
         return Choice(line, "one attribute varies, so the optimum is found directly")
     if n <= _PROVEN and m <= _AXES and not tied:
         return Choice(Optimal(k=k), f"up to {_PROVEN} records the optimum is proven in a second")
+    if seconds is not None:
+        return in_time(n, m, k, seconds, steps, n_jobs, seed)
     if k > _LARGE:
-        return large_groups(n, k, seconds, n_jobs, seed)
-    if rounds := annealing_for(n, m, seconds):
-        start: Microaggregator = MDAV(k=k) if n <= LARGEST_BLOCK else Blocked(MDAV(k=k), sweeps=0, n_jobs=n_jobs)
+        return large_groups(n, k, _LARGE_SECONDS, n_jobs, seed)
+    if annealing_for(n, m, None):
         return Choice(
-            Refined(k=k, start=start, rounds=rounds, n_jobs=n_jobs, random_state=seed),
-            f"MDAV, then exchanges between neighbouring groups and {times(rounds, 'round')} of annealing"
-            + allowed(seconds),
+            Refined(k=k, start=MDAV(k=k), rounds=1, n_jobs=n_jobs, random_state=seed),
+            "MDAV, then exchanges between neighbouring groups and 1 round of annealing",
         )
-    sweeps = sweeps_for(n, m, seconds)
     return Choice(
-        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=sweeps, n_jobs=n_jobs),
-        f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(sweeps, 'round')} of exchanges between neighbouring "
-        f"groups{allowed(seconds)}",
+        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, n_jobs=n_jobs),
+        f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(_SWEEPS, 'round')} of exchanges between neighbouring "
+        "groups",
     )
 
 
-def choose_weighted(n: int, m: int, k: int, seconds: float | None = None, n_jobs: int = 1) -> Choice:
+def in_time(
+    n: int, m: int, k: int, seconds: float, steps: Sequence[Step] | None, n_jobs: int, seed: int | None
+) -> Choice:
+    """A start that takes a small part of the time, improved as long as there is any."""
+    if k > _LARGE:
+        start, words = large_groups(n, k, seconds * _STARTING, n_jobs, seed)
+    else:
+        size = int(seconds * _STARTING / (n * m * _GROUPING) * LARGEST_BLOCK)
+        size = max(min(size, LARGEST_BLOCK), _LEAST_BLOCK, 2 * k)
+        start = Blocked(MDAV(k=k), max_size=size, sweeps=0, n_jobs=n_jobs)
+        words = f"MDAV in {cut(n, k, size)}"
+    return Choice(
+        Refined(k, start, seconds, None, steps, n_jobs, seed),
+        f"{words}, then exchanges between neighbouring groups and annealing{allowed(seconds)}",
+    )
+
+
+def choose_weighted(
+    n: int,
+    m: int,
+    k: int,
+    seconds: float | None = None,
+    n_jobs: int = 1,
+    seed: int | None = 0,
+    steps: Sequence[Step] | None = None,
+) -> Choice:
     """The method for n records of different weights, of which m attributes vary."""
     if n < 2 * k or m == 0:
         return Choice(MDAV(k=k), "there is only one way to group them" if n < 2 * k else "all records are equal")
@@ -224,11 +266,14 @@ def choose_weighted(n: int, m: int, k: int, seconds: float | None = None, n_jobs
         return Choice(
             MDAV(k=k), f"records count differently, and groups have more than {_LARGE}: MDAV with weights"
         )
-    sweeps = _MOST_SWEEPS if n <= _REFINED and seconds is None else sweeps_for(n, m, seconds)
+    if seconds is not None:
+        method, reason = in_time(n, m, k, seconds, steps, n_jobs, seed)
+        return Choice(method, f"records count differently, by weights or rows: weighted {reason}")
+    sweeps = _MOST_SWEEPS if n <= _REFINED else _SWEEPS
     return Choice(
         Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=sweeps, n_jobs=n_jobs),
         f"records count differently, by weights or rows: weighted MDAV in {cut(n, k, LARGEST_BLOCK)}, then up to "
-        f"{times(sweeps, 'round')} of weighted exchanges between neighbouring groups{allowed(seconds)}",
+        f"{times(sweeps, 'round')} of weighted exchanges between neighbouring groups",
     )
 
 
@@ -279,9 +324,9 @@ def starts_for(k: int, rules: "Rules") -> list[Microaggregator]:
     return found
 
 
-def large_groups(n: int, k: int, seconds: float | None, n_jobs: int, seed: int | None) -> Choice:
+def large_groups(n: int, k: int, seconds: float, n_jobs: int, seed: int | None) -> Choice:
     """PCL, in blocks if all cells together would take too long, or MDAV if blocks would have few cells."""
-    cells = int((_LARGE_SECONDS if seconds is None else seconds) / (_CELLS * n))
+    cells = int(seconds / (_CELLS * n))
     if cells < min(_LEAST_CELLS, n // k):
         return Choice(MDAV(k=k), f"groups of more than {_LARGE} records, and no time for PCL: MDAV")
     size = min(n, cells * k)
@@ -303,21 +348,12 @@ def times(count: int, what: str) -> str:
 
 
 def allowed(seconds: float | None) -> str:
-    """Why it is so many rounds."""
-    return "" if seconds is None else f", as many as {seconds:g} s allow"
+    """How long it may take."""
+    return "" if seconds is None else f", for {seconds:g} s"
 
 
-def annealing_for(n: int, m: int, seconds: float | None) -> int:
-    """How many rounds of annealing fit into the time."""
+def annealing_for(n: int, m: int, seconds: float | None) -> bool:
+    """Whether there is time for a round of annealing."""
     if seconds is None:
-        return int(n <= _REFINED and n * m <= _NUMBERS)
-    first = n * _ANNEALING * max(1.0, m / _FEW)
-    return int(np.clip(np.log(3 * seconds / first + 1) / np.log(4), 0, _MOST_ROUNDS))
-
-
-def sweeps_for(n: int, m: int, seconds: float | None) -> int:
-    """How many rounds of exchanges fit into the time after MDAV."""
-    if seconds is None:
-        return _SWEEPS
-    left = seconds - n * m * _GROUPING
-    return int(np.clip(left / (n * m * _SWEEPING), 0, _MOST_SWEEPS))
+        return n <= _REFINED and n * m <= _NUMBERS
+    return n * _ANNEALING * max(1.0, m / _FEW) <= seconds

@@ -16,25 +16,27 @@ Regions: E. D. Taillard and S. Voss, POPMUSIC: partial optimization metaheuristi
 conditions, in Essays and Surveys in Metaheuristics (2002) 613-629.
 """
 
-from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil, inf, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines import in_order, jobs
-from shoal.errors import warn
+from shoal.errors import ShoalError, warn
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import compact, renumbered, sse_of
 from shoal.search.annealing import Annealing, Effort, Found, Search, swept_through
 from shoal.search.axes import on_fewer_axes
-from shoal.search.deadline import Deadline, within
+from shoal.search.deadline import NEVER, Deadline, Looks, Stopped, Stops, now, within
 from shoal.search.exchanges import Exchanges
 from shoal.search.improvement import Improvement
-from shoal.search.promised import Cooling, repaired
-from shoal.search.recombine import Pool, Recombination, best_of
+from shoal.search.promised import STAGES, Cooled, Cooling, repaired
+from shoal.search.recombine import NODES, Pool, Recombination, best_of
 from shoal.search.tuning import Tuning
 from shoal.search.weighted import Demands, alike, exchanges_for
 from shoal.steps.splitting import split
@@ -51,7 +53,27 @@ _CHANGES = (
     400  # random changes for each record in the first round of annealing under demands; then four times that
 )
 _HEATS = (5.0, 0.5)  # at which searches begin, in turns: parts of the mean error of a record
-_SECONDS = 4e-6  # that one of them takes, about
+_NEAR = 1e9  # distances along an attribute between the groups of a region, at most, where time is limited
+_LEAST_LEFT = 0.02  # of the time: with less left, no other round begins
+_TRIAL = 0.1  # of the time: a first round that shows how long one takes
+_COMBINING = 1e-4  # seconds for a record, without which groups are not combined
+_SLOW = 0.2  # seconds by which integer programming may be late
+
+_KNOWN = {"exchanges", "annealing"}
+Step = dict[str, Any]
+"""A round and how far it came: what it was, with its number, and where the tasks were whose time was up."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps of an earlier run."""
+
+    def check(self, name: str, value: object) -> object:
+        """The value, if it is a list of such steps."""
+        steps = list(value) if isinstance(value, list | tuple) else None
+        if steps is None or not all(isinstance(each, dict) and _KNOWN & set(each) for each in steps):
+            raise ShoalError(f"{name} must be the steps_ of a fitted method, not {value!r}")
+        return value
 
 
 class Refined(Microaggregator):
@@ -64,21 +86,26 @@ class Refined(Microaggregator):
     start : a method's name, an estimator or the group of each record
         The partition to improve.
     seconds : float, optional
-        How long to improve it, the start not counted. The result then depends on the machine and its load.
+        How long the fit is to take on the clock, with its start, without compiling; it cannot take less than
+        the start. The result then depends on the machine and its load.
     rounds : int, optional
         How many rounds of annealing follow the exchanges, 0 for none; without `seconds` the groups then depend on
         nothing else but the seed. The first round is two searches (one for each region of a table above 5000
         records) of 1500 / k^2 rebuilds per record, 1500 / 400 from k = 20 on, and every round is four times as
         long as the one before, up to 64 times the first. Without `seconds` the default is 1, and 0 above 200 000
         records.
+    steps : list, optional
+        The `steps_` of an earlier fit with `seconds`: the same is done again, without a look at the clock.
     n_jobs : int, optional
-        Workers; by default one for each core. With `rounds`, the groups do not depend on it.
+        Workers; by default one for each core. With `rounds` or `steps`, the groups do not depend on it.
     random_state : int
         The seed of the searches.
 
     Attributes
     ----------
     history_ : list of (seconds, SSE, stage), one for each improvement; the first is the start's
+    steps_ : list of the rounds that were done within `seconds` and how far each came, by which the same groups can
+        be had again; None without `seconds`, after Ctrl-C, and where there was time for prices
     bounds_ : list of (seconds, lower bound of the SSE of any partition), where there was time for it
     interrupted_ : whether Ctrl-C ended the work
 
@@ -107,6 +134,7 @@ class Refined(Microaggregator):
         "start": StartRule(),
         "seconds": Maybe(Number(0)),
         "rounds": Maybe(Whole(0)),
+        "steps": Maybe(Steps()),
         "n_jobs": Maybe(Whole(1)),
         "random_state": Seed(),
     }
@@ -119,6 +147,7 @@ class Refined(Microaggregator):
         start: Start = "mdav",
         seconds: float | None = None,
         rounds: int | None = None,
+        steps: Sequence[Step] | None = None,
         n_jobs: int | None = None,
         random_state: int | None = 0,
     ) -> None:
@@ -126,6 +155,7 @@ class Refined(Microaggregator):
         self.start = start
         self.seconds = seconds
         self.rounds = rounds
+        self.steps = steps
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -134,53 +164,67 @@ class Refined(Microaggregator):
         return True
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        return self._improved(X, self._start(X, None), None, None, progress)
+        began = now()
+        return self._improved(X, self._start(X, None), None, None, progress, began)
 
     def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
-        return self._improved(X, self._start(X, weights), weights, alike(len(X), self.k), progress)
+        began = now()
+        return self._improved(X, self._start(X, weights), weights, alike(len(X), self.k), progress, began)
 
     def _group_ruled(self, X: Float, weights: Float | None, rules: "Rules", progress: Progress | None) -> Int:
-        demands = alike(len(X), self.k, rules)
+        began, demands = now(), alike(len(X), self.k, rules)
         given = self._start(X, weights)
         # What is best without the models is mostly near to what is best under them.
-        free = given if self.seconds is not None else self._group_either(X, weights, None)
+        timed = self.seconds is not None or self.steps is not None
+        free = given if timed else self._group_either(X, weights, None)
         self.unruled_labels_ = free
         starts = [repaired(X, labels, weights, demands) for labels in (given, free)]
         labels = min(starts, key=lambda each: sse_of(X, each, weights))
-        if self.seconds is None and self.interrupted_:
+        if not timed and self.interrupted_:
             return renumbered(labels)
-        return self._improved(X, labels, weights, demands, progress)
+        return self._improved(X, labels, weights, demands, progress, began)
 
     def _start(self, X: Float, weights: Float | None) -> Int:
         """The partition to improve, with groups of 2k records or more split."""
         return split(X, groups_of(self.start, X, self.k, None, weights), self.k, None)
 
     def _improved(
-        self, X: Float, labels: Int, weights: Float | None, demands: Demands | None, progress: Progress | None
+        self,
+        X: Float,
+        labels: Int,
+        weights: Float | None,
+        demands: Demands | None,
+        progress: Progress | None,
+        began: float | None = None,
     ) -> Int:
-        """All that makes groups better; demands are those beside k, or where records have weights."""
+        """All that makes groups better; demands are those beside k, or where records have weights.
+
+        `began` is when the work did, if that was before.
+        """
         beyond = max(0, int(np.frexp(np.abs(X).max())[1]) - 464)  # 2^464 is about 1e140
         rounds = self.rounds
         if rounds is None and self.seconds is None:
             rounds = 1 if len(X) <= self._tuning.annealed else 0
         points = on_fewer_axes(np.ldexp(X, -beyond) if beyond else X)
-        seconds = inf if self.seconds is None else self.seconds
-        improvement = Improvement(points, labels, seconds, progress, rounds is not None, weights=weights)
+        seconds = inf if self.seconds is None or self.steps is not None else self.seconds
+        since = now() if began is None else began
+        improvement = Improvement(
+            points, labels, seconds, progress, rounds is not None, weights=weights, began=since
+        )
         self.interrupted_ = False
+        refining = Refining(
+            improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning, demands, self.steps
+        )
         try:
-            refining = Refining(
-                improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning, demands
-            )
-            if demands is None:
-                refining.run()
-            else:
-                refining.run_demanding(demands)
+            refining.run()
         except KeyboardInterrupt:
             self.interrupted_ = True
             warn("interrupted: these are the best groups found so far")
         scale = 2.0 ** (2 * beyond)
         self.history_ = [(seconds, sse * scale, stage) for seconds, sse, stage in improvement.history]
         self.bounds_ = [(seconds, bound * scale) for seconds, bound in improvement.bounds]
+        timed = self.seconds is not None and not self.interrupted_
+        self.steps_ = refining.steps if timed else None
         if progress is not None:
             progress(len(X), len(X))
         return renumbered(improvement.labels)
@@ -198,103 +242,162 @@ class Refining:
         seed: int | None,
         tuning: Tuning,
         demands: Demands | None = None,
+        earlier: Sequence[Step] | None = None,
     ) -> None:
         self.improvement, self.X, self.k = improvement, improvement.X, k
         self.rounds, self.n_jobs, self.seed, self.tuning = rounds, n_jobs, seed, tuning
-        self.demands = demands
+        self.demands, self.earlier = demands, earlier
         self.hot = tuning.hot
         self.recombination = Recombination(self.X, tuning.recent)
+        self.timed = improvement.deadline.at < inf or earlier is not None
+        self.usual = len(self.X) * tuning.seconds  # seconds of a round of the usual length, as far as is known
+        self.steps: list[Step] | None = []
 
     def run(self) -> None:
-        """All steps, until time or rounds are over."""
+        """All steps, until time or rounds are over, or those of an earlier run."""
         best = self.improvement
-        if not (len(self.X) >= 2 * self.k > 2 and best.sse > 0.0):
+        if not (len(self.X) >= 2 * self.k and best.sse > 0.0 and (self.k > 1 or self.demands is not None)):
             return
-        self.exchange(self.tuning.sweeps, 0.3 if self.rounds != 0 else 1.0)
+        for step in self.earlier or ():
+            self.repeat(step)
+        if self.earlier is not None:
+            return
+        self.exchange(
+            self.tuning.sweeps if self.demands is None else _MOST_DEMANDING, 0.3 if self.rounds != 0 else 1.0
+        )
         if self.is_priced():
             first = self.tuning.annealed_first[self.k > 4]
             self.anneal(Deadline(best.began + first * best.seconds))
             self.price()
+            self.steps = None  # what is proven in a time depends on the machine
         self.anneal(best.deadline)
 
-    def run_demanding(self, demands: Demands) -> None:
-        """The steps that know of weights and of other demands: exchanges, then annealing by random changes."""
-        best = self.improvement
-        if not (len(self.X) >= 2 * self.k and best.sse > 0.0):
-            return
-        self.exchange(_MOST_DEMANDING, 0.3 if self.rounds != 0 else 1.0)
-        number = 0
-        while number != self.rounds and not best.deadline.over():
-            self.cool(number, demands)
-            number += 1
-
-    def cool(self, number: int, demands: Demands) -> None:
-        """All regions annealed once under demands, each round four times as long as the one before."""
-        best, tuning = self.improvement, self.tuning
-        weights = np.ones(len(self.X)) if best.weights is None else best.weights
-        regions = Exchanges(self.k, region=tuning.region).regions(self.X, best.labels, number)
-        searches = tuning.searches if len(regions) == 1 else 1
-        steps = _CHANGES * tuning.growth ** min(number, tuning.growing)
-        left, seconds = best.deadline.left(), inf
-        if self.rounds is None:
-            turns = -(-len(regions) * searches // self.n_jobs)
-            wanted = steps * _SECONDS * len(self.X) / len(regions)
-            seconds = min(wanted, left / turns) if left > tuning.growth * wanted * turns else left / turns
-        tasks = []
-        for place in range(len(regions) * searches):
-            r, s = divmod(place, searches)
-            seed = int(np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0])
-            # Great heat finds other ways for large groups, little heat keeps what a good start has.
-            tasks.append((regions[r], seed, _HEATS[(number + s) % 2]))
-        work = Cooling(self.X, best.labels, weights, demands, steps, seconds, best.deadline)
-        total = self.rounds if self.rounds is not None else number + 1
-        for place, own in enumerate(in_order(work, tasks, self.n_jobs, lambda _: best.report())):
-            best.report(0.3 + 0.7 * (number + (place + 1) / len(tasks)) / total)
-            best.offer(with_region(best.labels, tasks[place][0], own), "annealing")
+    def repeat(self, step: Step) -> None:
+        """A step of an earlier run, as far as it came there."""
+        stops = Stops(NEVER, tuple(step.get("stopped", ())))
+        if "exchanges" in step:
+            self.sweep(step["exchanges"], stops)
+        else:
+            self.round(step["annealing"], step["factor"], stops, step["combined"])
 
     def exchange(self, sweeps: int, part: float) -> None:
         """Rounds of exchanges, while they bring something; they are this part of the work."""
         best = self.improvement
-        steps = exchanges_for(self.k, self.n_jobs, best.weights, self.demands)
         for number in range(sweeps):
 
             def report(done: int, total: int, begun: int = number) -> None:
                 best.report(part * (begun + done / total) / sweeps)
 
-            labels = steps.round(self.X, best.labels, best.sse, number, report)
-            if not best.offer(labels, "exchanges") or best.deadline.over():
+            if best.deadline.over() or not self.sweep(number, Stops(best.deadline), report):
                 break
+
+    def sweep(self, number: int, stops: Stops, report: Progress | None = None) -> bool:
+        """A round of exchanges; whether it brought something."""
+        best, stopped = self.improvement, list[int | None]()
+        exchanges = exchanges_for(self.k, self.n_jobs, best.weights, self.demands)
+        if self.timed:
+            wide = int(self.k * sqrt(_NEAR / self.X.shape[1]))  # whose near groups are found in a moment
+            exchanges = replace(exchanges, looks=stops.looks, region=min(exchanges.region, wide))
+        labels = exchanges.round(self.X, best.labels, best.sse, number, report, stopped)
+        if not best.offer(labels, "exchanges"):
+            return False
+        self.note({"exchanges": number}, stopped)
+        return True
+
+    def note(self, step: Step, stopped: Stopped) -> None:
+        """Remember a step, and where its tasks were stopped."""
+        if self.steps is not None:
+            self.steps.append(step | ({"stopped": stopped} if any(look is not None for look in stopped) else {}))
 
     def anneal(self, deadline: Deadline) -> None:
         """Rounds of annealing, each longer than the one before up to a limit."""
         number = 0
-        while self.k <= self.tuning.largest_k and number != self.rounds and not deadline.over():
-            self.round(number, deadline)
+        while (self.demands is not None or self.k <= self.tuning.largest_k) and number != self.rounds:
+            if deadline.over() or (factor := self.factor(number, deadline)) == 0.0:
+                break
+            began = now()
+            self.round(number, factor, Stops(deadline))
+            self.usual = (now() - began) / factor
             number += 1
 
-    def round(self, number: int, deadline: Deadline) -> None:
-        """All regions searched through once."""
+    def factor(self, number: int, deadline: Deadline) -> float:
+        """How many times the usual length a round is: all of the time that is left if that is little."""
+        tuning = self.tuning
+        factor = float(tuning.growth ** min(number, tuning.growing))
+        left = deadline.left()
+        if self.rounds is not None or left == inf:
+            return factor
+        if left < _LEAST_LEFT * self.improvement.seconds:
+            return 0.0
+        fitting = tuning.last * left / self.usual
+        if number == 0:
+            return min(factor, _TRIAL * fitting)  # short, to learn how long one takes
+        return fitting if fitting < tuning.growth * factor else factor
+
+    def round(self, number: int, factor: float, stops: Stops, combined: bool | None = None) -> None:
+        """All regions searched through once; `combined` is whether groups were combined in an earlier run."""
+        if self.demands is not None:
+            self.cool(number, factor, stops, self.demands)
+            return
         best, tuning = self.improvement, self.tuning
         labels, before = best.labels, best.sse
-        regions = Exchanges(self.k, region=tuning.region).regions(self.X, labels, number)
-        searches = tuning.searches if len(regions) == 1 else 1
-        effort = self.effort(number, -(-len(regions) * searches // self.n_jobs), deadline)
+        regions, searches = self.regions(number)
         tasks = []
         for place in range(len(regions) * searches):
             r, s = divmod(place, searches)
-            seed = int(np.random.SeedSequence(self.seed, spawn_key=(number, r, s)).generate_state(1)[0])
             noisy = len(regions) == 1 and (number, s) == (1, 1) and self.k >= tuning.noisy_k
-            tasks.append(Search(regions[r], seed, effort, noisy_groups if noisy else None))
-        work = Annealing(self.X, self.k, labels, self.hot, deadline, tuning)
-        total = self.rounds if self.rounds is not None else number + 1
+            effort = Effort(factor, self.timed)
+            tasks.append(
+                Search(place, regions[r], self.seed_of(number, r, s), effort, noisy_groups if noisy else None)
+            )
+        work = Annealing(self.X, self.k, labels, self.hot, stops, tuning)
         found: list[Found] = []
         for each in in_order(work, tasks, self.n_jobs, self.hear):
             found.append(each)
             done, left = divmod(len(found), searches)
             if not left:
-                best.report(0.3 + 0.7 * (number + done / len(regions)) / total)
-                labels = self.taken(regions[done - 1], labels, found[-searches:], deadline)
+                self.report_round(number, done / len(regions))
+                labels, combined = self.taken(regions[done - 1], labels, found[-searches:], number, combined)
         best.settle(labels, before)
+        self.note(
+            {"annealing": number, "factor": factor, "combined": bool(combined)}, [each.stopped for each in found]
+        )
+
+    def regions(self, number: int) -> tuple[list[Int], int]:
+        """The records of each region, and how many searches there are of each."""
+        regions = Exchanges(self.k, region=self.tuning.region).regions(self.X, self.improvement.labels, number)
+        return regions, self.tuning.searches if len(regions) == 1 else 1
+
+    def seed_of(self, number: int, region: int, search: int) -> int:
+        """The seed of a search."""
+        return int(np.random.SeedSequence(self.seed, spawn_key=(number, region, search)).generate_state(1)[0])
+
+    def report_round(self, number: int, share: float) -> None:
+        """Progress of annealing: so much of this round is done."""
+        total = self.rounds if self.rounds is not None else number + 1
+        self.improvement.report(0.3 + 0.7 * (number + share) / total)
+
+    def cool(self, number: int, factor: float, stops: Stops, demands: Demands) -> None:
+        """All regions annealed once under demands."""
+        best = self.improvement
+        weights = np.ones(len(self.X)) if best.weights is None else best.weights
+        regions, searches = self.regions(number)
+        tasks = []
+        for place in range(len(regions) * searches):
+            r, s = divmod(place, searches)
+            # Great heat finds other ways for large groups, little heat keeps what a good start has.
+            tasks.append(Cooled(place, regions[r], self.seed_of(number, r, s), _HEATS[(number + s) % 2]))
+        stages = (
+            max(1, ceil(STAGES * factor)) if self.timed else STAGES
+        )  # as many looks at the clock as that takes
+        work = Cooling(self.X, best.labels, weights, demands, _CHANGES * factor, stages, stops)
+        stopped: Stopped = []
+        for own, look in in_order(work, tasks, self.n_jobs, lambda _: best.report()):
+            task = tasks[len(stopped)]
+            stopped.append(look)
+            self.report_round(number, len(stopped) / len(tasks))
+            best.offer(with_region(best.labels, task.records, own), "annealing")
+        self.note({"annealing": number, "factor": factor, "combined": False}, stopped)
 
     def hear(self, labels: Int | None) -> None:
         """A search has come a step further, and perhaps to a better partition."""
@@ -302,38 +405,41 @@ class Refining:
             self.improvement.offer(labels, "annealing")
         self.improvement.report()
 
-    def effort(self, number: int, turns: int, deadline: Deadline) -> Effort:
-        """What a search may take: by steps, or by time where that is limited, and all of it if little is left."""
-        tuning = self.tuning
-        factor = tuning.growth ** min(number, tuning.growing)
-        if self.rounds is not None:
-            return Effort(factor, inf)
-        left = deadline.left()
-        wanted = tuning.seconds * len(self.X) * factor
-        last = left < tuning.growth * wanted
-        return Effort(factor, (tuning.last * left if last else wanted) / turns)
-
-    def taken(self, region: Int, labels: Int, found: list[Found], deadline: Deadline) -> Int:
-        """The labels with the best that the searches of a region found."""
+    def taken(
+        self, region: Int, labels: Int, found: list[Found], number: int, combined: bool | None
+    ) -> tuple[Int, bool]:
+        """The labels with the best that the searches of a region found, and whether groups were combined."""
         X = np.ascontiguousarray(self.X[region])
         tried = [compact(labels[region]), *(each.labels for each in found)]
         errors = [sse_of(X, each) for each in tried]
         own, stage = tried[int(np.argmin(errors))], "annealing"
-        if len(X) == len(self.X) and not deadline.over():
-            combined = self.combined(own, found, max(deadline.left(), 0.0))
-            if sse_of(X, combined) < min(errors):
-                own, stage = combined, "recombination"
+        if own is tried[0] and all(each.stopped is not None for each in found):
+            return labels, False
+        if combined is None:
+            combined = self.improvement.deadline.left() > len(self.X) * _COMBINING
+        if len(X) != len(self.X):
+            combined = False
+        if combined:
+            better = self.combined(own, found, number)
+            combined = better is not None
+            if better is not None and sse_of(X, better) < min(errors):
+                own, stage = better, "recombination"
         new = with_region(labels, region, own)
         self.improvement.offer(new, stage)
-        return new
+        return new, combined
 
-    def combined(self, labels: Int, found: list[Found], left: float) -> Int:
-        """What the groups of the last partitions give, of few records those on the way too."""
+    def combined(self, labels: Int, found: list[Found], number: int) -> Int | None:
+        """What groups of the last partitions give, of few records those on the way too; None if time is up."""
+        left = self.improvement.deadline.left()
         part = self.tuning.chosen_again if self.recombination.known else self.tuning.combined
         ended = [each.labels for each in found]
         passed = [snapshot for each in found for snapshot in each.snapshots]
-        seconds = left if left == inf else max(part * left, min(left, 1.0))
-        return self.recombination.best(labels, ended, passed, seconds)
+        nodes: int | None = NODES
+        if self.timed:
+            nodes = None if self.steps is None else NODES * self.tuning.growth ** min(number, self.tuning.growing)
+        end = within(left if left == inf else min(max(part * left, 1.0), max(left - _SLOW, 0.0)))
+        better = self.recombination.best(labels, ended, passed, max(end.left(), 0.0), nodes)
+        return better if nodes is None or not end.over() else None
 
     def is_priced(self) -> bool:
         """Whether there is time for the prices of all records."""
@@ -378,21 +484,21 @@ class Refining:
         pool.add(group for group, _, reduced in bounding.groups()[:most] if reduced <= gap)
         if whole:
             self.recombination.known = [tuple(region[list(group)].tolist()) for group in pool.groups]
-        return best_of(pool, labels, max(end.left(), 0.0))
+        return best_of(pool, labels, max(end.left(), 0.0), None)
 
 
-def noisy_groups(work: Annealing, seed: int) -> Int:
+def noisy_groups(work: Annealing, seed: int, looks: Looks) -> Int:
     """The groups of PCL's noisy rounds after exchanges; those of the work if time is up before."""
 
     def look(done: int, total: int) -> None:
-        if work.deadline.over():
+        if looks.over():
             raise TimeoutError
 
     try:
         found = PCL(k=work.k, n_starts=1, random_state=seed)._group(work.X, look)
     except TimeoutError:
         return work.labels
-    return swept_through(work.X, work.k, split(work.X, found, work.k, None), work.tuning.sweeps)
+    return swept_through(work.X, work.k, split(work.X, found, work.k, None), work.tuning.sweeps, looks)
 
 
 def with_region(labels: Int, region: Int, own: Int) -> Int:

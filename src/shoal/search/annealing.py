@@ -5,7 +5,6 @@ What is left is put right by exchanges, and by chains and cycles of up to six re
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from shoal.engines import tell
 from shoal.partition import compact, sse_of
-from shoal.search.deadline import Deadline, now
+from shoal.search.deadline import Looks, Stops
 from shoal.search.exchanges import Exchanges
 from shoal.search.tuning import Tuning
 
@@ -22,24 +21,29 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Begin = Callable[["Annealing", int], Int]
-"""Called with the work and a seed: the labels of all records that a search begins with."""
+Begin = Callable[["Annealing", int, Looks], Int]
+"""Called with the work, a seed and the looks at the clock: the labels of all records that a search begins with."""
 
+_DISTANCE = 3e-9  # seconds for a distance along an attribute in a pass of chains and cycles, about,
+_PLACE = 2e-8  # for the place of a record in another group,
+_PATHS = 5e-5  # and for the paths from one record
+_SHORT = 0.5  # of the usual steps: with fewer, where time is limited, there are no chains
 _LEAST = 1e-12  # of the SSE: what a change has to gain
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a search takes: so many times the usual steps, or so many seconds if these are not infinite."""
+    """How long a search takes: so many times the usual steps; timed, it looks at the clock more often."""
 
     factor: float
-    seconds: float
+    timed: bool
 
 
 @dataclass(frozen=True)
 class Search:
-    """The task of one search: which records, how long, and from where if not from the groups as they are."""
+    """One search, by number: which records, how long, and from where if not from the groups as they are."""
 
+    number: int
     records: Int
     seed: int
     effort: Effort
@@ -48,10 +52,11 @@ class Search:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search of a region ends with, in the region's own labels, and partitions on the way."""
+    """What a search of a region ends with, in its own labels, partitions on the way, and when time was up."""
 
     labels: Int
     snapshots: list[Int]
+    stopped: int | None
 
 
 class Schedule:
@@ -59,14 +64,13 @@ class Schedule:
 
     def __init__(self, n: int, k: int, effort: Effort, hot: float, tuning: Tuning) -> None:
         self._hot, self._cold = hot, tuning.cold_at(k)
-        self._steps = int(effort.factor * tuning.rebuilds_of(n, k))
+        self._steps = max(1, int(effort.factor * tuning.rebuilds_of(n, k)))
         self._chunk = max(20, 40_000 // k**2)
-        if effort.seconds < inf:
+        if effort.timed:
             self._chunk = max(2, self._chunk // 8)
         else:
             self._chunk = max(1, min(self._chunk, self._steps // (2 * tuning.snapshots)))
-        self._seconds = effort.seconds
-        self._began, self._done = now(), 0
+        self._done = 0
         self.share = 0.0
 
     @property
@@ -75,19 +79,9 @@ class Schedule:
         return float(self._hot * self._cold ** min(self.share, 1.0))
 
     def next_steps(self) -> int:
-        """The steps to do next; `share` is how much will then be done, by time as it looks now."""
-        if self._seconds == inf:
-            self._done += self._chunk
-            self.share = self._done / self._steps
-        elif self._done == 0:
-            self._done = self._chunk
-            self.share = 1e-3
-        else:
-            spent = now() - self._began
-            speed = self._done / max(spent, 1e-6)
-            self._chunk = int(np.clip(speed * min(0.1, self._seconds / 100), 1, 1_000_000))
-            self._done += self._chunk
-            self.share = max(self.share, (spent + self._chunk / speed) / max(self._seconds, 1e-6))
+        """The steps to do next; `share` is how much will then be done."""
+        self._done += self._chunk
+        self.share = self._done / self._steps
         return self._chunk
 
 
@@ -99,23 +93,30 @@ class Annealing:
     k: int
     labels: Int
     hot: float
-    deadline: Deadline
+    stops: Stops
     tuning: Tuning
 
     def __call__(self, search: Search) -> Found:
         """Anneal the groups of a region, then put right what is left; tells of every step."""
         from shoal.kernels.exchanges.recreate import new_state
 
-        labels = self.labels if search.begin is None else search.begin(self, search.seed)
+        looks = self.stops.looks(search.number)
+        labels = self.labels if search.begin is None else search.begin(self, search.seed, looks)
         X, own = np.ascontiguousarray(self.X[search.records]), compact(labels[search.records])
+        if looks.over():
+            return Found(own, [], looks.stopped)
         state = new_state(X, own, self.k, search.seed)
         if state.value[0] == 0.0:
-            return Found(own, [])
-        snapshots = self.cooled(state, Schedule(len(X), self.k, search.effort, self.hot, self.tuning))
-        swept = swept_through(X, self.k, compact(state.best), self.tuning.sweeps)
-        return Found(self.chained(X, swept), snapshots)
+            return Found(own, [], None)
+        schedule = Schedule(len(X), self.k, search.effort, self.hot, self.tuning)
+        snapshots = self.cooled(state, schedule, looks)
+        over = looks if search.effort.timed else None
+        swept = swept_through(X, self.k, compact(state.best), self.tuning.sweeps, over)
+        if search.effort.timed and search.effort.factor < _SHORT:
+            return Found(swept, snapshots, looks.stopped)
+        return Found(self.chained(X, swept, looks), snapshots, looks.stopped)
 
-    def cooled(self, state: "State", schedule: Schedule) -> list[Int]:
+    def cooled(self, state: "State", schedule: Schedule, looks: Looks) -> list[Int]:
         """Anneal until the schedule or time is over; partitions on the way, if the records are few."""
         from shoal.kernels.exchanges.local import new_local
         from shoal.kernels.exchanges.recreate import anneal
@@ -125,7 +126,7 @@ class Annealing:
         local = new_local(self.X.shape[1], self.k, most)
         best = error = float(state.value[0])
         snapshots: list[Int] = []
-        while schedule.share < 1.0 and not self.deadline.over():
+        while schedule.share < 1.0 and not looks.over():
             heat = schedule.heat
             steps = schedule.next_steps()
             anneal(state, local, self.k, most, steps, heat, schedule.heat, _LEAST * error)
@@ -136,21 +137,30 @@ class Annealing:
             tell(compact(state.best) if better else None)
         return snapshots
 
-    def chained(self, X: Float, labels: Int) -> Int:
+    def chained(self, X: Float, labels: Int, looks: Looks) -> Int:
         """The groups after chains and cycles of up to six records."""
-        from shoal.kernels.exchanges.cycles import close_cycles, new_found, new_graph
+        from shoal.kernels.exchanges.cycles import GROUPS, close_cycles, new_found, new_graph
 
+        if looks.stopped is not None:
+            return labels
         graph, found = new_graph(X, compact(labels), self.k), new_found(len(X))
+        places = GROUPS * self.k
+        needed = len(X) * (_DISTANCE * X.shape[1] * (len(graph.size) + places) + _PLACE * places + _PATHS)
         least = _LEAST * sse_of(X, labels)
         for _ in range(self.tuning.passes):
             tell()
-            if self.deadline.over() or close_cycles(graph, found, self.k, least) == 0:
+            if looks.over(needed) or close_cycles(graph, found, self.k, least) == 0:
                 break
         return graph.label.astype(np.int64)
 
 
-def swept_through(X: Float, k: int, labels: Int, sweeps: int) -> Int:
-    """The groups after rounds of exchanges."""
-    for better, _ in Exchanges(k).rounds(X, labels, sweeps):
+def swept_through(X: Float, k: int, labels: Int, sweeps: int, looks: Looks | None = None) -> Int:
+    """The groups after rounds of exchanges, or as far as these come in time."""
+    if looks is not None and looks.over():
+        return labels
+    exchanges = Exchanges(k, looks=None if looks is None else lambda _: looks)
+    for better, _ in exchanges.rounds(X, labels, sweeps):
         labels = better
+        if looks is not None and looks.over():
+            break
     return labels

@@ -15,6 +15,7 @@ from shoal.engines import in_order
 from shoal.parameters import Progress
 from shoal.partition import compact, means_of, squared_error, sse_of
 from shoal.search.axes import on_fewer_axes
+from shoal.search.deadline import Looks, LooksOf, Stopped
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -35,6 +36,7 @@ class Region:
 
     groups: Int
     records: Int
+    number: int = 0
 
 
 class Improved(NamedTuple):
@@ -43,15 +45,20 @@ class Improved(NamedTuple):
     records: Int
     part: Int  # the group of each, from 0 on without gaps
     centroids: Float  # of these groups
+    stopped: int | None  # the look at which time was up
 
 
 @dataclass(frozen=True)
 class Exchanges:
-    """One round after the other; `round` tells which, so that its regions have their own borders."""
+    """One round after the other; `round` tells which, so that its regions have their own borders.
+
+    Where there are `looks` at a clock, a region stays as it is from the moment when its time is up.
+    """
 
     k: int
     n_jobs: int = 1
     region: int = REGION
+    looks: LooksOf | None = None
 
     def rounds(
         self, X: Float, labels: Int, most: int, progress: Progress | None = None
@@ -74,12 +81,30 @@ class Exchanges:
             labels, error = new, new_error
             yield labels, error
 
-    def round(self, X: Float, labels: Int, error: float, number: int, progress: Progress | None = None) -> Int:
-        """The labels after one round over all regions; the groups are numbered anew."""
-        return self._round(X, labels, means_of(X, labels), error, number, progress)[0]
+    def round(
+        self,
+        X: Float,
+        labels: Int,
+        error: float,
+        number: int,
+        progress: Progress | None = None,
+        stopped: Stopped | None = None,
+    ) -> Int:
+        """The labels after one round over all regions; the groups are numbered anew.
+
+        `stopped` gets the look of each region at which its time was up.
+        """
+        return self._round(X, labels, means_of(X, labels), error, number, progress, stopped)[0]
 
     def _round(
-        self, X: Float, labels: Int, centroids: Float, error: float, number: int, progress: Progress | None
+        self,
+        X: Float,
+        labels: Int,
+        centroids: Float,
+        error: float,
+        number: int,
+        progress: Progress | None,
+        stopped: Stopped | None = None,
     ) -> tuple[Int, Float]:
         """The same with the centroids before and after."""
         seen = turned(centroids, number)
@@ -87,6 +112,8 @@ class Exchanges:
         new, means = np.empty(len(X), np.int64), []
         groups = done = 0
         for improved in in_order(work, self._regions(seen, labels), self.n_jobs):
+            if stopped is not None:
+                stopped.append(improved.stopped)
             new[improved.records] = improved.part + groups
             means.append(improved.centroids)
             groups += len(improved.centroids)
@@ -101,7 +128,7 @@ class Exchanges:
 
     def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], Improved]:
         """What improves a region."""
-        return Sweeping(X, labels, centroids, self.k, least)
+        return Sweeping(X, labels, centroids, self.k, least, self.looks)
 
     def regions(self, X: Float, labels: Int, number: int) -> list[Int]:
         """The records of each region, by rising index."""
@@ -117,7 +144,7 @@ class Exchanges:
             region[groups] = part
         of_record = region[labels]
         records = np.split(np.argsort(of_record, kind="stable"), np.cumsum(np.bincount(of_record))[:-1])
-        return [Region(*both) for both in zip(parts, records, strict=True)]
+        return [Region(*each) for each in zip(parts, records, range(len(parts)), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -129,20 +156,29 @@ class Sweeping:
     centroids: Float
     k: int
     least: float
+    looks: LooksOf | None = None
 
     def __call__(self, region: Region) -> Improved:
         """The region's records and their groups, neighbouring groups side by side so that they share the cache."""
         from shoal.kernels.exchanges.sweep import sweep
 
+        looks = None if self.looks is None else self.looks(region.number)
+        if looks is not None and looks.over():
+            return unswept(self.X, region, self.labels, looks)
         records, own = side_by_side(region, self.labels, self.centroids)
-        rows = self.X[records]
-        return improved(records, rows, sweep(rows, own, self.k, NEIGHBOURS, self.least))
+        rows, over = self.X[records], None if looks is None else looks.over
+        return improved(records, rows, sweep(rows, own, self.k, NEIGHBOURS, self.least, over), looks)
 
 
-def improved(records: Int, rows: Float, part: Int) -> Improved:
+def improved(records: Int, rows: Float, part: Int, looks: Looks | None) -> Improved:
     """The records of a region, their rows and groups, which may have gaps, as what a round takes."""
     part = compact(part)
-    return Improved(records, part, means_of(rows, part))
+    return Improved(records, part, means_of(rows, part), None if looks is None else looks.stopped)
+
+
+def unswept(X: Float, region: Region, labels: Int, looks: Looks) -> Improved:
+    """A region as it is."""
+    return improved(region.records, X[region.records], labels[region.records], looks)
 
 
 def side_by_side(region: Region, labels: Int, centroids: Float) -> tuple[Int, Int]:

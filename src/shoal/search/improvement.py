@@ -13,6 +13,8 @@ from shoal.search.deadline import Deadline, now
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
+_AFTER = 3.0  # times what it takes to measure the SSE and SST here: what comes after the search
+
 
 @dataclass
 class Improvement:
@@ -26,13 +28,15 @@ class Improvement:
     history: list[tuple[float, float, str]] = field(default_factory=list)
     bounds: list[tuple[float, float]] = field(default_factory=list)
     weights: Float | None = None  # of the records, where the SSE is weighted
+    began: float = field(default_factory=now)
 
     def __post_init__(self) -> None:
-        self.began = now()
-        self.deadline = Deadline(self.began + self.seconds)
+        looked = now()
         self.sse = self._sse_of(self.labels)
         self.sst = self._sse_of(np.zeros(len(self.X), np.int64))
-        self.history.append((0.0, self.sse, "start"))
+        # Whoever asked for the partition makes centroids of it and more.
+        self.deadline = Deadline(self.began + self.seconds - _AFTER * (now() - looked))
+        self.history.append((now() - self.began, self.sse, "start"))
         self._done = 0
 
     def _sse_of(self, labels: Int) -> float:

@@ -4,14 +4,14 @@ Both work with weights of records, counts of persons and privacy models at once,
 """
 
 from dataclasses import dataclass
-from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines import tell
 from shoal.partition import below_one, compact, sse_of
-from shoal.search.deadline import Deadline, now
+from shoal.search.deadline import Stops
 from shoal.search.exchanges import NEIGHBOURS
 from shoal.search.weighted import Demands, WeightedExchanges
 
@@ -19,7 +19,9 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 _COLD = 0.02  # of the mean error of a record: the heat at the end
-_STAGES = 60  # heats of a search
+STAGES = 60
+"""Heats of a search."""
+
 _LAST = 12  # rounds of exchanges at its end, at the most
 
 
@@ -38,6 +40,15 @@ def repaired(X: Float, labels: Int, weights: Float | None, demands: Demands) -> 
     return compact(made.astype(np.int64))
 
 
+class Cooled(NamedTuple):
+    """The task of one search, by number: which records, a seed and the heat that it begins with."""
+
+    number: int
+    records: Int
+    seed: int
+    heat: float
+
+
 @dataclass(frozen=True)
 class Cooling:
     """The work of annealing a region, from the groups of a table.
@@ -49,8 +60,8 @@ class Cooling:
     weights : what each record counts for in the error
     demands : what every group must have
     steps : random changes for each record
-    seconds : how long a search may take; infinite where `steps` decide
-    deadline : when everything ends
+    stages : the heats of a search
+    stops : when searches end, at the latest
     """
 
     X: Float
@@ -58,15 +69,16 @@ class Cooling:
     weights: Float
     demands: Demands
     steps: float
-    seconds: float
-    deadline: Deadline
+    stages: int
+    stops: Stops
 
-    def __call__(self, task: tuple[Int, int, float]) -> Int:
-        """The groups of a region, given by its records, a seed and a heat, in its own labels; never worse."""
+    def __call__(self, task: Cooled) -> tuple[Int, int | None]:
+        """The groups of a region in its own labels, never worse, and the look at which time was up."""
         from shoal.kernels.exchanges.cooling import cool
         from shoal.kernels.exchanges.weighted import lists_of_neighbours, new_weighed
 
-        records, seed, hot = task
+        number, records, seed, hot = task
+        looks = self.stops.looks(number)
         X, own = np.ascontiguousarray(self.X[records]), compact(self.labels[records])
         weights = below_one(self.weights[records]) if self.weights[records].any() else self.weights[records]
         part = Demands(
@@ -78,21 +90,23 @@ class Cooling:
             part.compiled_rules(np.arange(len(records))),
         )  # fmt: skip
         best, error = own, float(state.error.sum())
-        if error == 0.0:
-            return own
+        if error == 0.0 or looks.over():
+            return own, looks.stopped
         mean, drawn = error / len(X), np.array([seed * 2 + 88172645463325253], np.uint64)
-        chunk = max(1, int(self.steps * len(X) / _STAGES))
-        began, share = now(), 0.0
-        while share < 1.0 and not self.deadline.over():
+        chunk = max(1, int(self.steps * len(X) / self.stages))
+        share = 0.0
+        while share < 1.0 and not looks.over():
             found = float(cool(state, chunk, mean * hot * (_COLD / hot) ** share, drawn))
             if found < error:
                 best, error = compact(state.label.astype(np.int64)), found
             near = lists_of_neighbours(state, NEIGHBOURS)[:, : state.near.shape[1]]
             state.near[:] = -1
             state.near[:, : near.shape[1]] = near
-            share = share + 1 / _STAGES if self.seconds == inf else (now() - began) / max(self.seconds, 1e-6)
+            share += 1 / self.stages
             tell()
-        exchanges = WeightedExchanges(part.least_count, weights=weights, demands=part)
+        exchanges = WeightedExchanges(part.least_count, looks=lambda _: looks, weights=weights, demands=part)
         for better, _ in exchanges.rounds(X, best, _LAST):
             best = better
-        return best if sse_of(X, best, weights) < sse_of(X, own, weights) else own
+            if looks.over():
+                break
+        return best if sse_of(X, best, weights) < sse_of(X, own, weights) else own, looks.stopped

@@ -18,7 +18,8 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Group = tuple[int, ...]
 
-_NODES = 100  # branches of an integer program where time does not limit it
+NODES = 100
+"""Branches of an integer program, where these limit it and not time."""
 
 
 class Pool:
@@ -79,31 +80,35 @@ class Recombination:
         self.known: list[Group] = []
         self._recent: deque[Int] = deque(maxlen=recent)
 
-    def best(self, labels: Int, ended: Iterable[Int], passed: Iterable[Int], seconds: float) -> Int:
+    def best(
+        self, labels: Int, ended: Iterable[Int], passed: Iterable[Int], seconds: float, nodes: int | None = NODES
+    ) -> Int:
         """The best partition into all of these; `ended` come last from now on, `passed` count this time only."""
         self._recent.extend(ended)
         pool = Pool(self.X)
         for partition in [*self._recent, *passed]:
             pool.add_labels(partition)
         pool.add(self.known)
-        return best_of(pool, labels, seconds)
+        return best_of(pool, labels, seconds, nodes)
 
 
-def best_of(pool: Pool, labels: Int, seconds: float) -> Int:
+def best_of(pool: Pool, labels: Int, seconds: float, nodes: int | None = NODES) -> Int:
     """The best partition into groups of a pool that integer programming finds, or the one given.
 
-    With infinite seconds the result does not depend on time.
+    With infinite seconds, or where it ends before these, the result does not depend on time.
     """
     pool.add_labels(labels)
-    found = chosen_of(pool.table(), pool.costs, seconds)
+    found = chosen_of(pool.table(), pool.costs, seconds, nodes)
     return found if found is not None and sse_of(pool.X, found) < sse_of(pool.X, labels) else labels
 
 
-def chosen_of(table: Any, costs: Float, seconds: float) -> Int | None:
+def chosen_of(table: Any, costs: Float, seconds: float, nodes: int | None = NODES) -> Int | None:
     """The best partition into some of the groups that was found."""
     from scipy.optimize import LinearConstraint, milp
 
-    limit: dict[str, float] = {"time_limit": seconds} if seconds < inf else {"node_limit": _NODES}
+    limit: dict[str, float] = {"time_limit": seconds} if seconds < inf else {}
+    if nodes is not None:
+        limit["node_limit"] = nodes
     result = milp(
         costs / max(float(costs.mean()), 1e-300),
         integrality=np.ones(len(costs)),

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from shoal.errors import ShoalError, some
 from shoal.partition import below_one, checked_labels, checked_weights, sse_of
 from shoal.privacy.rules import Rules
-from shoal.search.exchanges import NEIGHBOURS, Exchanges, Improved, Region, improved, side_by_side
+from shoal.search.deadline import LooksOf
+from shoal.search.exchanges import NEIGHBOURS, Exchanges, Improved, Region, improved, side_by_side, unswept
 
 if TYPE_CHECKING:
     from shoal.kernels.promises.rules import Rules as Compiled
@@ -99,7 +100,9 @@ class WeightedExchanges(Exchanges):
     def _work(self, X: Float, labels: Int, centroids: Float, least: float) -> Callable[[Region], Improved]:
         exponent = int(np.frexp(self.weights.max())[1])
         weights = below_one(self.weights)
-        return WeightedSweeping(X, labels, centroids, weights, self.demands, float(np.ldexp(least, -exponent)))
+        return WeightedSweeping(
+            X, labels, centroids, weights, self.demands, float(np.ldexp(least, -exponent)), self.looks
+        )
 
 
 def exchanges_for(k: int, n_jobs: int, weights: Float | None, demands: Demands | None = None) -> Exchanges:
@@ -125,11 +128,15 @@ class WeightedSweeping:
     weights: Float  # below 1
     demands: Demands
     least: float
+    looks: LooksOf | None = None
 
     def __call__(self, region: Region) -> Improved:
         """The region's records and their groups."""
         from shoal.kernels.exchanges.regroup import weighted_sweep
 
+        looks = None if self.looks is None else self.looks(region.number)
+        if looks is not None and looks.over():
+            return unswept(self.X, region, self.labels, looks)
         records, own = side_by_side(region, self.labels, self.centroids)
         rows = self.X[records]
         part = weighted_sweep(
@@ -142,5 +149,6 @@ class WeightedSweeping:
             NEIGHBOURS,
             self.least,
             self.demands.compiled_rules(records),
+            None if looks is None else looks.over,
         )
-        return improved(records, rows, part)
+        return improved(records, rows, part, looks)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,16 +9,17 @@ from samples import weighted_points
 from shoal.kernels.exchanges.regroup import create, dissolve, split, weighted_sweep
 from shoal.kernels.exchanges.weighted import exchange
 from shoal.kernels.promises.rules import no_rules
+from shoal.partition import compact, sse_of
 from shoal.privacy.coding import Coding
 from shoal.privacy.models import BetaLikeness, LDiversity
 from shoal.privacy.rules import Rules
 from weighed import is_consistent, ones, put_right, sse, start, weighed
 
 STEPS = {
-    "exchange": lambda groups: exchange(groups, 2.5, 0.0),
-    "dissolve": lambda groups: dissolve(groups, 0.0),
-    "create": lambda groups: create(groups, 0.0),
-    "split": lambda groups: split(groups, 0.0),
+    "exchange": lambda groups: exchange(groups, 0, len(groups.size), 2.5, 0.0),
+    "dissolve": lambda groups: dissolve(groups, 0, len(groups.size), 0.0),
+    "create": lambda groups: create(groups, 0, len(groups.size), 0.0),
+    "split": lambda groups: split(groups, 0, len(groups.size), 0.0),
 }
 
 
@@ -47,7 +49,7 @@ def test_whatever_is_done_the_groups_hold_together_and_none_gets_worse(sample, s
 def test_a_light_group_between_others_is_dissolved():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [0.05], [10.05], [10.15]])
     groups = weighed(X, np.array([0, 0, 0, 1, 1, 1, 2, 2, 2]), np.full(9, 0.5), ones(9), 3, 1)
-    assert dissolve(groups, 0.0) == 1
+    assert dissolve(groups, 0, len(groups.size), 0.0) == 1
     is_consistent(groups)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 0, 1, 1]
 
@@ -55,7 +57,7 @@ def test_a_light_group_between_others_is_dissolved():
 def test_a_group_is_created_from_what_others_can_spare():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [5.0], [5.1], [5.2]])
     groups = weighed(X, np.array([0, 0, 0, 1, 1, 1, 0, 1, 1]), np.full(9, 0.5), ones(9), 3, 1)
-    assert create(groups, 0.0) == 1
+    assert create(groups, 0, len(groups.size), 0.0) == 1
     is_consistent(groups)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
@@ -74,8 +76,8 @@ def test_a_new_group_in_the_place_of_a_dissolved_neighbour_is_a_neighbour_once()
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [0.05], [10.05], [10.15]])
     groups = weighed(X, np.array([0, 0, 0, 1, 1, 1, 2, 2, 2]), np.full(9, 0.5), ones(9), 2, 1)
     assert groups.near[0].tolist() == [2, 1]
-    assert dissolve(groups, 0.0) == 1
-    assert split(groups, 0.0) == 2
+    assert dissolve(groups, 0, len(groups.size), 0.0) == 1
+    assert split(groups, 0, len(groups.size), 0.0) == 2
     is_consistent(groups)
     assert groups.near[:3].tolist() == [[2, 1], [3, 2], [0, 1]]
 
@@ -151,7 +153,7 @@ def test_a_group_is_split_where_both_parts_keep_the_promise_and_not_where_the_le
     whole, weights = np.zeros(6, np.int64), np.full(6, 0.5)
     for texts, parts in (("ababab", [3, 3]), ("aabbab", [3, 3]), ("aaabab", [4, 2]), ("aaaaab", [6])):
         groups = weighed(X, whole, weights, ones(6), 2, 1, rules=diverse(texts))
-        split(groups, 0.0)
+        split(groups, 0, len(groups.size), 0.0)
         is_consistent(groups)
         sizes = np.bincount(groups.label)
         assert sorted(sizes[sizes > 0], reverse=True) == parts, texts
@@ -162,11 +164,11 @@ def test_a_group_is_dissolved_only_where_its_records_break_nothing():
     labels, weights = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2]), np.full(9, 0.5)
     for texts, gone in (("abaabaabb", 1), ("ab" * 4 + "a", 1)):
         groups = weighed(X, labels, weights, ones(9), 3, 1, rules=diverse(texts))
-        assert dissolve(groups, 0.0) == gone
+        assert dissolve(groups, 0, len(groups.size), 0.0) == gone
         is_consistent(groups)
     # Three values in three records: one more record would be too large a share of one of them.
     groups = weighed(X, labels, weights, ones(9), 3, 1, rules=likeness("abcabcabc"))
-    assert dissolve(groups, 0.0) == 0
+    assert dissolve(groups, 0, len(groups.size), 0.0) == 0
 
 
 def likeness(texts):
@@ -179,11 +181,11 @@ def test_a_group_is_created_where_it_and_those_that_are_left_keep_the_promise():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [5.0], [5.1], [5.2]])
     labels, weights = np.array([0, 0, 0, 1, 1, 1, 0, 1, 1]), np.full(9, 0.5)
     groups = weighed(X, labels, weights, ones(9), 3, 1, rules=diverse("abaababba"))
-    assert create(groups, 0.0) == 1
+    assert create(groups, 0, len(groups.size), 0.0) == 1
     is_consistent(groups)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     groups = weighed(X, labels, weights, ones(9), 3, 1, rules=diverse("aaaaaabbb"))
-    assert create(groups, 0.0) == 0
+    assert create(groups, 0, len(groups.size), 0.0) == 0
     assert np.asarray(groups.label).tolist() == labels.tolist()
 
 
@@ -200,3 +202,22 @@ def test_of_many_groups_that_just_keep_their_promises_none_is_broken_by_any_step
             assert case.is_valid(groups.label), (seed, step)
             assert case.is_no_worse(groups.label, before)
     assert min(made.values()) >= 5, made
+
+
+@pytest.mark.parametrize("slice_", [1, 10**9])
+def test_a_round_that_is_ended_anywhere_is_valid_and_no_worse(slice_, monkeypatch):
+    monkeypatch.setattr("shoal.kernels.exchanges.groups.SLICE", slice_)
+    rng = np.random.default_rng(3)
+    X, weights, counts = rng.normal(size=(60, 2)), rng.uniform(0.1, 0.9, 60), ones(60)
+    labels, errors = rng.permutation(np.arange(60) % 15), []
+    for most in (0, 1, 3, 8, 20, 10**9):
+        looks = iter(range(most))
+        found = weighted_sweep(
+            X, labels, weights, counts, 4, 1, 12, 0.0, no_rules(60), lambda looks=looks: next(looks, -1) < 0
+        )
+        errors.append(sse_of(X, compact(found), weights))
+        assert np.bincount(found)[np.bincount(found) > 0].min() >= 4
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 0.7 * errors[0]
+    if slice_ == 10**9:
+        assert np.array_equal(found, weighted_sweep(X, labels, weights, counts, 4, 1, 12, 0.0, no_rules(60)))

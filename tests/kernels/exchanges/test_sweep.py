@@ -42,11 +42,18 @@ def is_consistent(groups, k):
     assert there.max() <= max(2 * k - 1, 1)
 
 
+def whole(step, groups, *rest):
+    """A step over all groups, and all their slots where it takes these."""
+    room, most = groups.members.shape
+    slots = (0, most) if step in (exchange, cycles) else ()
+    return step(groups, 0, room, *slots, *rest)
+
+
 STEPS = {
-    "exchange": lambda groups, k: exchange(groups, k, 2.5, 0.0),
-    "dissolve": lambda groups, k: dissolve(groups, k, 0.0),
-    "create": lambda groups, k: create(groups, k, 0.0),
-    "cycles": lambda groups, k: cycles(groups, 2.5, 0.0),
+    "exchange": lambda groups, k: whole(exchange, groups, k, 2.5, 0.0),
+    "dissolve": lambda groups, k: whole(dissolve, groups, k, 0.0),
+    "create": lambda groups, k: whole(create, groups, k, 0.0),
+    "cycles": lambda groups, k: whole(cycles, groups, 2.5, 0.0),
 }
 
 
@@ -69,7 +76,7 @@ def test_exchanges_are_those_of_the_naive_twin(seed, k, n, reach):
     groups = new_sweep(X, start(n, k, seed), k, 1000)
     slow = [groups.members[g, : groups.size[g]].tolist() for g in range(len(groups.size))]
     for _ in range(3):
-        exchange(groups, k, reach, 1e-12)
+        whole(exchange, groups, k, reach, 1e-12)
         naive.exchanges(X, slow, k, reach)
         for g, members in enumerate(slow):
             assert groups.members[g, : groups.size[g]].tolist() == members
@@ -83,7 +90,7 @@ def test_cycles_are_those_of_the_naive_twin(seed, k, n, reach):
     groups = new_sweep(X, start(n, k, seed), k, 1000)
     slow = [groups.members[g, : groups.size[g]].tolist() for g in range(len(groups.size))]
     for _ in range(2):
-        cycles(groups, reach, 1e-12)
+        whole(cycles, groups, reach, 1e-12)
         naive.cycles(X, slow, reach)
         for g, members in enumerate(slow):
             assert groups.members[g, : groups.size[g]].tolist() == members
@@ -94,7 +101,7 @@ def test_cycles_are_those_of_the_naive_twin(seed, k, n, reach):
 def test_at_the_end_no_move_and_no_swap_gains(seed, k):
     X = np.random.default_rng(seed).normal(size=(14, 2))
     groups = new_sweep(X, start(14, k, seed), k, 1000)
-    while exchange(groups, k, np.inf, 1e-12):
+    while whole(exchange, groups, k, np.inf, 1e-12):
         pass
     labels, least = np.asarray(groups.label), sse(X, groups.label) - 1e-9
     for i in range(14):
@@ -113,7 +120,7 @@ def test_a_group_between_others_is_dissolved():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [0.05], [10.05], [10.15]])
     labels = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
     groups = new_sweep(X, labels, 3, 1000)
-    assert dissolve(groups, 3, 0.0) == 1
+    assert whole(dissolve, groups, 3, 0.0) == 1
     is_consistent(groups, 3)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 0, 1, 1]
 
@@ -121,7 +128,7 @@ def test_a_group_between_others_is_dissolved():
 def test_a_group_is_created_from_what_others_can_spare():
     X = np.array([[0.0], [0.1], [0.2], [10.0], [10.1], [10.2], [5.0], [5.1], [5.2]])
     groups = new_sweep(X, np.array([0, 0, 0, 1, 1, 1, 0, 1, 1]), 3, 1000)
-    assert create(groups, 3, 0.0) == 1
+    assert whole(create, groups, 3, 0.0) == 1
     is_consistent(groups, 3)
     assert np.asarray(groups.label).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
@@ -132,7 +139,7 @@ def test_a_cycle_of_three_goes_where_no_swap_does():
     X = np.repeat(corner, 2, axis=0)
     labels = np.array([0, 2, 1, 0, 2, 1])
     groups = new_sweep(X, labels, 2, 1000)
-    assert cycles(groups, 1e9, 0.0) >= 1
+    assert whole(cycles, groups, 1e9, 0.0) >= 1
     is_consistent(groups, 2)
     assert sse(X, groups.label) == 0.0
 
@@ -146,3 +153,26 @@ def test_a_round_leaves_its_input_alone_and_is_the_same_every_time():
     assert np.array_equal(X, before[1])
     assert np.array_equal(first, second)
     assert sse(X, first) < 0.6 * sse(X, labels)
+
+
+@pytest.mark.parametrize("slice_", [1, 200, 10**9])
+def test_a_round_that_is_ended_anywhere_is_valid_and_no_worse(slice_, monkeypatch):
+    monkeypatch.setattr("shoal.kernels.exchanges.groups.SLICE", slice_)
+    X = np.random.default_rng(3).normal(size=(120, 2))
+    labels, errors, slices = start(120, 6), [], 0
+    for most in (0, 1, 2, 3, 5, 20, 100, 10**9):
+        looks = iter(range(most))
+        asked = []
+        found = sweep(
+            X, labels, 6, 12, 0.0, lambda looks=looks, asked=asked: asked.append(1) or next(looks, -1) < 0
+        )
+        slices = len(asked)
+        errors.append(sse(X, found))
+        assert np.bincount(found)[np.bincount(found) > 0].min() >= 6
+        assert np.bincount(found).max() <= 11
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] == pytest.approx(sse(X, labels))
+    assert errors[-1] < 0.7 * errors[0]
+    assert slices >= {1: 600, 200: 20, 10**9: 5}[slice_]
+    if slice_ == 10**9:
+        assert np.array_equal(found, sweep(X, labels, 6, 12, 0.0))

@@ -11,6 +11,8 @@ import numpy as np
 from shoal.kernels.compiled import Array, folded, inner, kernel
 from shoal.kernels.sums.exact import squared_distance
 
+SLICE = 20_000_000  # coordinates between two looks at the clock, about: some hundredths of a second
+
 
 class Groups(Protocol):
     """Groups that records enter and leave; there is room for as many groups as can be."""
@@ -34,6 +36,11 @@ class Groups(Protocol):
     @property
     def centre(self) -> Array:
         """float64 (groups, m): their means."""
+
+
+def at_once(work: int) -> int:
+    """How many of something that takes so many coordinates are done between two looks at the clock."""
+    return max(1, SLICE // max(work, 1))
 
 
 def room_for(rows: Array, labels: Array, groups: int, most: int) -> tuple[Array, Array, Array, Array, Array]:

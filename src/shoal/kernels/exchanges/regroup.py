@@ -1,9 +1,12 @@
 """Groups of weighted records dissolved, cut in two and created where that loses less; see `weighted.py`."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from shoal.kernels.borrowing import borrowing
 from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.exchanges.groups import at_once
 from shoal.kernels.exchanges.weighted import (
     NOBODY,
     REACH,
@@ -36,11 +39,11 @@ def price_of_dissolving(groups: Weighed, g: int) -> float:
 
 
 @kernel
-def dissolve(groups: Weighed, least: float) -> int:
+def dissolve(groups: Weighed, first: int, last: int, least: float) -> int:
     """Give up every group whose records enter neighbours at less than its error; returns how many."""
     made = 0
     taken = np.empty(groups.label.size, np.int64)
-    for g in range(groups.size.size):
+    for g in range(first, last):
         gain = groups.error[g] - least
         if groups.size[g] == 0 or gain <= 0.0 or price_of_dissolving(groups, g) >= gain:
             continue
@@ -160,13 +163,13 @@ def promised(rules: Rules, records: Array) -> bool:
 
 
 @kernel
-def split(groups: Weighed, least: float) -> int:
+def split(groups: Weighed, first: int, last: int, least: float) -> int:
     """Cut every group that is large enough in two, along the line between two far records; returns how many."""
     made, empty = 0, 0
     room = groups.label.size
     members, keys, left = np.empty(room, np.int64), np.empty(room), np.empty(room)
     means = np.empty((2, groups.rows.shape[1]))
-    for g in range(groups.size.size):
+    for g in range(first, last):
         while (
             groups.total[g] >= 2 * groups.least_count
             and groups.size[g] >= 2 * groups.least_records
@@ -264,14 +267,14 @@ def settle_all(groups: Weighed, some: Array, stamps: Array, stamp: int) -> None:
 
 
 @kernel
-def create(groups: Weighed, least: float) -> int:
+def create(groups: Weighed, first: int, last: int, least: float) -> int:
     """Form a group wherever neighbours can spare records that lose less together; returns how many."""
     made, empty, stamp = 0, 0, 0
     room = groups.label.size
     pool, d2 = np.empty(room, np.int64), np.empty(room)
     chosen, left = np.empty(room, np.int64), np.empty(room, np.int64)
     stamps = np.zeros(groups.size.size, np.int64)
-    for g in range(groups.size.size):
+    for g in range(first, last):
         if groups.total[g] <= groups.least_count or groups.size[g] <= groups.least_records:
             continue
         empty = next_empty(groups, empty)
@@ -309,16 +312,27 @@ def weighted_sweep(
     near: int,
     least: float,
     rules: Rules,
+    over: Callable[[], bool] | None = None,
 ) -> Array:
     """The labels after one round: exchanges twice over, dissolving, splitting, creating, and exchanges once more.
 
     Each group has the `near` nearest ones as partners; every change gains more than `least` by its price.
+    `over` is asked before every slice of the work whether that is to be the end.
     """
     groups = new_weighed(rows, labels, weights, counts, least_count, least_records, near, rules)
-    for _ in range(2):
-        exchange(groups, REACH, least)
-    dissolve(groups, least)
-    split(groups, least)
-    create(groups, least)
-    exchange(groups, REACH, least)
+    room = len(groups.size)
+    of_group = room if over is None else at_once(near * rows.shape[1] * (-(-len(rows) // room)) ** 2)
+    steps: list[tuple[Callable[..., int], tuple[float, ...]]] = [
+        (exchange, (REACH, least)),
+        (exchange, (REACH, least)),
+        (dissolve, (least,)),
+        (split, (least,)),
+        (create, (least,)),
+        (exchange, (REACH, least)),
+    ]
+    for step, rest in steps:
+        for first in range(0, room, of_group):
+            if over is not None and over():
+                return groups.label
+            step(groups, first, min(first + of_group, room), *rest)
     return groups.label

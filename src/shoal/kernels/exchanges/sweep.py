@@ -5,13 +5,15 @@ Every change is priced in O(m) from the centroids: with a records in group A, ta
 |x - B|^2 - |y - B|^2 - |x - y|^2 / b. Partners come from the nearest centroids of the own group.
 """
 
+from collections.abc import Callable
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal.kernels.borrowing import borrowing, folded_borrowing
 from shoal.kernels.compiled import Array, inner, kernel
-from shoal.kernels.exchanges.groups import distances, fill, insert, remove, replace, room_for, swap
+from shoal.kernels.exchanges.groups import at_once, distances, fill, insert, remove, replace, room_for, swap
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
 from shoal.kernels.sums.exact import squared_distance
 
@@ -19,7 +21,6 @@ REACH = 1.5  # how much farther than its own centroid another one may be, square
 REACH_OF_CYCLES = 2.5
 ROUNDING = 1e-9  # of the distances that a bound is made of
 LARGE = 10  # k from which a wider reach costs more than it brings
-
 NONE, MOVE, SWAP, CHAIN, CYCLE = 0, 1, 2, 3, 4
 
 
@@ -196,17 +197,23 @@ def make(groups: Sweep, x: int, change: Change) -> None:
 
 
 @kernel
-def exchange(groups: Sweep, k: int, reach: float, least: float) -> int:
-    """Look once at every record of a group that is worth it; returns how many changes were made."""
+def exchange(
+    groups: Sweep, first: int, last: int, begin: int, end: int, k: int, reach: float, least: float
+) -> int:
+    """Look once at every record of a group that is worth it; returns how many changes were made.
+
+    The groups are those from `first` to before `last`, the records those in their slots from `begin` to before
+    `end`.
+    """
     made = 0
     snapshot = np.empty(groups.members.shape[1], np.int32)
-    for g in range(groups.size.size):
+    for g in range(first, last):
         count = groups.size[g]
         if count == 0 or not worth_a_look(groups, g):
             continue
         began = groups.clock[0]
         snapshot[:count] = groups.members[g, :count]
-        for slot in range(count):
+        for slot in range(begin, min(end, count)):
             x = snapshot[slot]
             if groups.label[x] != g:
                 continue
@@ -214,7 +221,7 @@ def exchange(groups: Sweep, k: int, reach: float, least: float) -> int:
             if change.kind != NONE:
                 make(groups, x, change)
                 made += 1
-        if groups.clock[0] == began:
+        if groups.clock[0] == began and begin == 0 and end >= count:
             groups.looked[g] = began
     return made
 
@@ -340,8 +347,8 @@ def best_cycle(groups: Sweep, x: int, reach: float, least: float, room: Room, ba
 
 
 @kernel
-def cycles(groups: Sweep, reach: float, least: float) -> int:
-    """Look once at every record for a cycle of three; returns how many were made."""
+def cycles(groups: Sweep, first: int, last: int, begin: int, end: int, reach: float, least: float) -> int:
+    """Look once at every record for a cycle of three, of the same groups and slots; how many were made."""
     made = 0
     n, numbers = groups.label.size, groups.size.size
     most, near = groups.members.shape[1], groups.near.shape[1]
@@ -356,11 +363,11 @@ def cycles(groups: Sweep, reach: float, least: float) -> int:
         third,
     )
     snapshot = np.empty(most, np.int32)
-    for g in range(numbers):
+    for g in range(first, last):
         count = groups.size[g]
         snapshot[:count] = groups.members[g, :count]
         back.now[0] += 1
-        for slot in range(count):
+        for slot in range(begin, min(end, count)):
             x = snapshot[slot]
             if groups.label[x] != g:
                 continue
@@ -382,12 +389,12 @@ def sse_of_group(groups: Sweep, g: int) -> float:
 
 
 @kernel
-def dissolve(groups: Sweep, k: int, least: float) -> int:
-    """Give up every group whose records enter neighbours at less than its SSE; returns how many."""
+def dissolve(groups: Sweep, first: int, last: int, k: int, least: float) -> int:
+    """Give up every group of these whose records enter neighbours at less than its SSE; returns how many."""
     made = 0
     most = groups.members.shape[1]
     taken, entered = np.empty(most, np.int32), np.empty(most, np.int32)
-    for g in range(groups.size.size):
+    for g in range(first, last):
         count = groups.size[g]
         if count == 0:
             continue
@@ -457,14 +464,17 @@ def gather(groups: Sweep, x: int, k: int, spare: Array, pool: Array, d2: Array, 
 
 
 @kernel
-def create(groups: Sweep, k: int, least: float) -> int:
-    """Form a group wherever neighbours can spare k records that lose less together; returns how many."""
+def create(groups: Sweep, first: int, last: int, k: int, least: float) -> int:
+    """Form a group wherever a group of these and its neighbours can spare k records that lose less together.
+
+    Returns how many.
+    """
     made, empty = 0, 0
     room = groups.members.shape[1] * (groups.near.shape[1] + 1)
     pool, d2 = np.empty(room, np.int32), np.empty(room)
     spare = np.zeros(groups.size.size, np.int32)
     chosen, left = np.empty(k, np.int32), np.empty(k, np.int32)
-    for g in range(groups.size.size):
+    for g in range(first, last):
         if groups.size[g] <= k or spare_records(groups, g, k) < k:
             continue
         while empty < groups.size.size and groups.size[empty] > 0:
@@ -514,16 +524,30 @@ def lists_of_neighbours(groups: Sweep, count: int) -> Array:
     return near
 
 
-def sweep(rows: Array, labels: Array, k: int, count: int, least: float) -> Array:
+def sweep(
+    rows: Array, labels: Array, k: int, count: int, least: float, over: Callable[[], bool] | None = None
+) -> Array:
     """The labels after one round: exchanges twice over, dissolving, creating, cycles of three.
 
     Each group has the `count` nearest ones as partners. Groups with at most 2k - 1 records keep to that; every
-    change gains more than `least`.
+    change gains more than `least`. `over` is asked before every slice of the work whether that is to be the end.
     """
     groups = new_sweep(rows, labels, k, count)
-    for _ in range(2):
-        exchange(groups, k, REACH, least)
-    dissolve(groups, k, least)
-    create(groups, k, least)
-    cycles(groups, REACH if k >= LARGE else REACH_OF_CYCLES, least)
+    room, most = groups.members.shape
+    work = rows.shape[1] * count * k  # for a record, about
+    of_group, of_slot = (room, most) if over is None else (at_once(work * k), at_once(work))
+    reach = REACH if k >= LARGE else REACH_OF_CYCLES
+    steps: list[tuple[Callable[..., int], bool, tuple[float, ...]]] = [
+        (exchange, True, (k, REACH, least)),
+        (exchange, True, (k, REACH, least)),
+        (dissolve, False, (k, least)),
+        (create, False, (k, least)),
+        (cycles, True, (reach, least)),
+    ]
+    for step, by_slots, rest in steps:
+        for first, begin in product(range(0, room, of_group), range(0, most, of_slot if by_slots else most)):
+            if over is not None and over():
+                return groups.label
+            slots = (begin, begin + of_slot) if by_slots else ()
+            step(groups, first, min(first + of_group, room), *slots, *rest)
     return groups.label

@@ -441,13 +441,13 @@ def listed(groups: Weighed, g: int, members: Array) -> int:
 
 
 @kernel
-def exchange(groups: Weighed, reach: float, least: float) -> int:
-    """Look once at every record of a group that is worth it; returns how many changes were made."""
+def exchange(groups: Weighed, first: int, last: int, reach: float, least: float) -> int:
+    """Look once at every record of a group of these that is worth it; returns how many changes were made."""
     made = 0
     members = np.empty(groups.label.size, np.int64)
     tries = 1 if groups.rules.kind.size == 0 else TRIES
     tried = Tried(np.empty(tries), np.empty((tries, 4), np.int64))
-    for g in range(groups.size.size):
+    for g in range(first, last):
         if groups.size[g] == 0 or not worth_a_look(groups, g):
             continue
         began = groups.clock[0]

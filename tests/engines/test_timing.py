@@ -5,7 +5,7 @@ import numba
 import numpy as np
 from numba.core import event
 
-from shoal.comparison.timing import Stopwatch
+from shoal.engines.timing import Stopwatch
 
 LOCK = "numba:compiler_lock"
 
