@@ -66,10 +66,11 @@ def test_a_group_is_split_where_both_parts_satisfy_the_demands():
     X = np.array([[0.0], [0.1], [9.0], [9.1], [9.2]])
     weights, counts = np.full(5, 0.5), np.array([3, 3, 2, 2, 2])
     whole = np.zeros(5, np.int64)
-    assert split(groups := weighed(X, whole, weights, counts, 6, 2, 10), 0.0) == 1
+    groups = weighed(X, whole, weights, counts, 6, 2, 10)
+    assert split(groups, 0, len(groups.size), 0.0) == 1
     assert len(set(groups.label[:2])) == len(set(groups.label[2:])) == 1
-    assert split(weighed(X, whole, weights, counts, 7, 2, 10), 0.0) == 0
-    assert split(weighed(X, whole, weights, counts, 6, 3, 10), 0.0) == 0
+    assert split(groups := weighed(X, whole, weights, counts, 7, 2, 10), 0, len(groups.size), 0.0) == 0
+    assert split(groups := weighed(X, whole, weights, counts, 6, 3, 10), 0, len(groups.size), 0.0) == 0
 
 
 def test_a_new_group_in_the_place_of_a_dissolved_neighbour_is_a_neighbour_once():
