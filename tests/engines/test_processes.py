@@ -46,6 +46,11 @@ def refined(n_jobs):
     return Refined(k=40, rounds=2, n_jobs=n_jobs).fit(X).labels_.tolist()
 
 
+def cooled(n_jobs):
+    weights = np.random.default_rng(0).uniform(1, 9, len(X))
+    return Refined(k=5, rounds=1, n_jobs=n_jobs).fit(X, sample_weight=weights).labels_.tolist()
+
+
 def by_starts(n_jobs):
     return PCL(k=30, n_starts=3, noise_rounds=5, n_jobs=n_jobs, random_state=0).fit(X).labels_.tolist()
 
@@ -57,6 +62,11 @@ def by_macrocells(n_jobs):
 
 def by_blocks(n_jobs):
     return Blocked(MDAV(k=4), blocks=3, sweeps=0, n_jobs=n_jobs).fit(X).labels_.tolist()
+
+
+def moved(n_jobs):
+    points = np.random.default_rng(2).normal(size=(11_000, 2))
+    return Blocked(MDAV(k=40), sweeps=0, cell_rounds=1, n_jobs=n_jobs).fit(points).labels_.tolist()
 
 
 def priced(n_jobs):
@@ -73,9 +83,11 @@ WORK = {
     "WeightedSweeping": swept_with_weights,
     "Halving": cut,
     "Annealing": refined,
+    "Cooling": cooled,
     "Starting": by_starts,
     "Dividing": by_macrocells,
     "Grouping": by_blocks,
+    "Moving": moved,
     "Looking": priced,
 }
 
@@ -147,7 +159,7 @@ def test_all_work_that_is_handed_over_is_tested_here():
             name.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names
         }
         made = {
-            node.targets[0].id: node.value.func.id
+            node.value.func.id
             for node in ast.walk(tree)
             if isinstance(node, ast.Assign)
             and isinstance(node.targets[0], ast.Name)
@@ -175,8 +187,11 @@ def test_all_work_that_is_handed_over_is_tested_here():
                 given = node.args[0]
                 if isinstance(given, ast.Attribute):  # self.looking is a Looking
                     found.add(given.attr.title())
-                elif isinstance(given, ast.Call) or not methods:
-                    found.add(given.func.id if isinstance(given, ast.Call) else made[given.id])
+                elif isinstance(given, ast.Call):
+                    found.add(given.func.id)
+                elif not methods:
+                    assert given.id == "work" and made
+                    found |= made
     assert {"Sweeping", "WeightedSweeping", "Annealing"} < found
     assert found <= set(WORK)
 

@@ -19,7 +19,7 @@ import naive
 from promises import demanding
 from samples import points, weighted_points
 from shoal import IMHM, MDAV, Blocked, ShoalError, ShoalWarning
-from shoal.methods.blocked import blocks_by
+from shoal.methods.blocked import Moving, blocks_by
 from shoal.partition import Partition, sse_of
 from shoal.search.promised import repaired
 from shoal.search.weighted import alike
@@ -38,6 +38,55 @@ def test_every_group_has_k_records_and_every_block_2k(sample, by, blocks, sweeps
     assert len(sizes) == 1 or sizes.min() >= 2 * k
     assert model.history_ == sorted(model.history_, reverse=True)
     assert model.sse_ == model.history_[-1]
+
+
+@settings(max_examples=60)
+@given(points(most=60), st.integers(1, 3), st.integers(0, 2), st.integers(1, 3))
+def test_rounds_of_pcl_never_raise_the_error_and_every_group_keeps_k_records(sample, blocks, sweeps, cell_rounds):
+    X, k = sample
+    blocks = min(blocks, max(1, len(X) // (2 * k)))
+    before = Blocked(MDAV(k=k), blocks=blocks, sweeps=sweeps).fit(X)
+    model = Blocked(MDAV(k=k), blocks=blocks, sweeps=sweeps, cell_rounds=cell_rounds).fit(X)
+    assert model.sizes_.min() >= k
+    assert model.sse_ <= before.sse_
+    assert model.history_[: len(before.history_)] == before.history_
+    assert model.history_ == sorted(model.history_, reverse=True)
+    assert model.sse_ == model.history_[-1]
+
+
+@settings(max_examples=60)
+@given(points(most=40), st.integers(1, 3))
+def test_groups_that_move_as_a_whole_keep_their_sizes_and_never_lose(sample, rounds):
+    X, k = sample
+    labels = MDAV(k=k).fit(X).labels_
+    records = np.flatnonzero(labels != labels[0]) if labels.max() > 1 else np.arange(len(X))
+    moved = Moving(X, labels, k, rounds)(records)
+    numbers, sizes = np.unique(labels[records], return_counts=True)
+    assert np.unique(moved).tolist() == numbers.tolist()  # the numbers of other groups are not theirs
+    assert sorted(np.bincount(moved)[numbers]) == sorted(sizes)
+    assert sse_of(X[records], moved) <= sse_of(X[records], labels[records])
+
+
+def test_rounds_of_pcl_lower_the_error_the_same_with_any_number_of_jobs():
+    X = np.random.default_rng(0).normal(size=(12_000, 4))
+    before = Blocked(MDAV(k=20), sweeps=2).fit(X)
+    alone, two = (Blocked(MDAV(k=20), sweeps=2, cell_rounds=4, n_jobs=jobs).fit(X) for jobs in (1, 2))
+    assert alone.sse_ < 0.99 * before.sse_
+    assert alone.labels_.tolist() == two.labels_.tolist()
+
+
+def test_interrupted_in_the_rounds_of_pcl_it_returns_what_it_has(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    before = Blocked(MDAV(k=10), sweeps=2).fit(X)
+    monkeypatch.setattr(Moving, "__call__", interrupt)
+    model = Blocked(MDAV(k=10), sweeps=2, cell_rounds=3)
+    with pytest.warns(ShoalWarning, match="interrupted"):
+        model.fit(X)
+    assert model.interrupted_
+    assert model.labels_.tolist() == before.labels_.tolist()
 
 
 @settings(max_examples=60)

@@ -51,6 +51,8 @@ _ANNEALING = 1e-3  # seconds for a record in the first round of annealing; the n
 _FEW = 20  # coordinates that do not show in that time
 _STARTING = 0.25  # of the time, where it is given, is for the start
 _LEAST_BLOCK = 500  # records of a block of it
+_CELLED = 10  # the k from which rounds of PCL lower the loss of a table that is too large for annealing
+_CELL_ROUNDS = 12  # of PCL, after which a round gains little
 _SWEEPS = 3  # rounds of exchanges where no time is given
 _BROKEN = 0.2  # of the groups that break t-closeness: from there on groups are formed anew,
 _AFFORDED = 1e11  # if that takes no more distances between coordinates than these
@@ -226,10 +228,12 @@ def choose(
             Refined(k=k, start=MDAV(k=k), rounds=1, n_jobs=n_jobs, random_state=seed),
             "MDAV, then exchanges between neighbouring groups and 1 round of annealing",
         )
+    cells = _CELL_ROUNDS if k >= _CELLED else 0
+    moved = f", {times(cells, 'round')} of PCL that keep the sizes of the groups, and a round of exchanges"
     return Choice(
-        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, n_jobs=n_jobs),
+        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, cell_rounds=cells, n_jobs=n_jobs),
         f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(_SWEEPS, 'round')} of exchanges between neighbouring "
-        "groups",
+        f"groups{moved if cells else ''}",
     )
 
 

@@ -27,6 +27,7 @@ from shoal.methods.imhm import blocks_of
 from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, OneOf, Rule, Whole
+from shoal.partition import sse_of
 from shoal.protocol import unfitted
 from shoal.search.exchanges import Exchanges, halved
 from shoal.search.promised import repaired
@@ -44,6 +45,9 @@ Int = NDArray[np.int64]
 By = Literal["kd", "mdav", "pcl", "pca", "zscore"]
 
 _FEW = 0.3  # of the groups are broken by privacy models: then one round of exchanges under these is enough
+
+_MOVED = 250  # groups of a region that PCL moves together: with more, a round takes longer for each record
+_LEAST_MOVED = 5_000  # records of such a region, so that few groups are at a border
 
 LARGEST_BLOCK = 20_000
 """Records that a block may have where neither `blocks` nor `max_size` is given."""
@@ -66,6 +70,10 @@ class Blocked(Wrapper):
         macrocells of PCL; slices along the first principal component or along the sum of z-scores.
     sweeps : int
         The most rounds of exchanges between neighbouring groups after the blocks; 0 leaves borders as they are.
+    cell_rounds : int
+        Rounds of PCL on the groups after the exchanges, region by region, then one more round of exchanges. Every
+        group keeps its size, and all records trade places at once, so groups move as a whole, which exchanges
+        cannot do. None by default, and none where records have weights or under privacy models.
     n_jobs : int
         Workers for blocks and exchanges; the groups do not depend on it.
 
@@ -96,6 +104,7 @@ class Blocked(Wrapper):
         "blocks": Maybe(Whole(1)),
         "by": OneOf(("kd", "mdav", "pcl", "pca", "zscore")),
         "sweeps": Whole(0),
+        "cell_rounds": Whole(0),
         "n_jobs": Whole(1),
     }
 
@@ -106,6 +115,7 @@ class Blocked(Wrapper):
         blocks: int | None = None,
         by: By = "kd",
         sweeps: int = 2,
+        cell_rounds: int = 0,
         n_jobs: int = 1,
     ) -> None:
         self.method = method
@@ -113,6 +123,7 @@ class Blocked(Wrapper):
         self.blocks = blocks
         self.by = by
         self.sweeps = sweeps
+        self.cell_rounds = cell_rounds
         self.n_jobs = n_jobs
 
     def check_parameters(self) -> None:
@@ -124,7 +135,10 @@ class Blocked(Wrapper):
             raise ShoalError(f"max_size must be at least 2k = {2 * self.k}, not {self.max_size}")
 
     def _group(self, X: Float, progress: Progress | None) -> Int:
-        return self._in_blocks(X, None, progress)
+        if not self.cell_rounds:
+            return self._in_blocks(X, None, progress)
+        labels = self._in_blocks(X, None, staged(progress, 0, 3), 2)
+        return self._moved(X, labels, staged(progress, 2, 3))
 
     def _group_weighted(self, X: Float, weights: Float, progress: Progress | None) -> Int:
         return self._in_blocks(X, weights, progress)
@@ -178,6 +192,28 @@ class Blocked(Wrapper):
             warn("interrupted: these are the best groups found so far")
         return labels
 
+    def _moved(self, X: Float, labels: Int, progress: Progress | None) -> Int:
+        """The groups after rounds of PCL in each region, and a round of exchanges."""
+        if self.interrupted_:
+            return labels
+        before = self.history_
+        size = max(min(_MOVED * self.k, LARGEST_BLOCK), _LEAST_MOVED)
+        regions = Exchanges(self.k, self.n_jobs, region=size).regions(X, labels, 0)
+        try:
+            moved = labels.copy()
+            parts = in_order(Moving(X, labels, self.k, self.cell_rounds), regions, self.n_jobs)
+            for done, (records, part) in enumerate(zip(regions, parts, strict=True)):
+                moved[records] = part
+                if progress is not None:
+                    progress((done + 1) * len(X) // len(regions), len(X))
+        except KeyboardInterrupt:
+            self.interrupted_ = True
+            warn("interrupted: these are the best groups found so far")
+            return labels
+        labels = self._exchanged(X, moved, exchanges_for(self.k, self.n_jobs, None), None, 1)
+        self.history_ = before + self.history_
+        return labels
+
     def _number(self, n: int) -> int:
         """How many blocks there are, each with at least 2k records unless it is the whole."""
         most = max(1, n // (2 * self.k))
@@ -220,6 +256,26 @@ class Grouping:
         model: Microaggregator = unfitted(self.method)
         labels = model._group_either(self.X[block], part_of(self.weights, block), None)
         return labels, getattr(model, "interrupted_", False)
+
+
+@dataclass(frozen=True)
+class Moving:
+    """The work of moving the groups of a region by PCL, each with as many records as before."""
+
+    X: Float
+    labels: Int
+    k: int
+    rounds: int
+
+    def __call__(self, records: Int) -> Int:
+        """The groups of its records: those that it had if PCL finds nothing better."""
+        points = self.X[records]
+        groups, own = np.unique(self.labels[records], return_inverse=True)
+        cells = PCL(k=self.k, sizes="start", start=own, n_starts=1, noise="none", rounds=self.rounds, n_jobs=1)
+        found = cells._group(points, None)
+        better = sse_of(points, found) < sse_of(points, own)
+        moved: Int = groups[found if better else own]
+        return moved
 
 
 def staged(progress: Progress | None, stage: int, stages: int) -> Progress | None:

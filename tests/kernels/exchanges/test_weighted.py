@@ -26,7 +26,7 @@ def test_exchanges_hold_groups_together_and_none_gets_worse(sample, kind, seed, 
     groups = weighed(X, start(len(X), k, seed), weights, counts, k, records)
     for _ in range(rounds):
         before = sse(X, groups.label, weights)
-        exchange(groups, 2.5, 0.0)
+        exchange(groups, 0, groups.size.size, 2.5, 0.0)
         is_consistent(groups)
         assert sse(X, groups.label, weights) <= before * (1 + 1e-9) + 1e-18 * np.abs(X).max() ** 2
 
@@ -38,7 +38,7 @@ def test_at_the_end_no_move_and_no_swap_gains(seed, k, kind):
     X, weights = rng.normal(size=(14, 2)), rng.choice([0.0, 0.1, 0.3, 0.9], 14)
     counts, records = COUNTS[kind](14, k, rng)
     groups = weighed(X, start(14, k, seed), weights, counts, k, records)
-    while exchange(groups, np.inf, 1e-12):
+    while exchange(groups, 0, groups.size.size, np.inf, 1e-12):
         pass
     labels, least = np.asarray(groups.label), sse(X, groups.label, weights) - 1e-9
 
@@ -68,7 +68,7 @@ def test_a_record_leaves_only_where_enough_persons_and_enough_records_stay():
         (np.full(4, 5), 6, 1, False),  # five persons, although one household would do
     ):
         groups = weighed(X, labels, weights, counts, least_count, least_records)
-        exchange(groups, 1e9, 0.0)
+        exchange(groups, 0, groups.size.size, 1e9, 0.0)
         is_consistent(groups)
         assert np.asarray(groups.label).tolist() == ([0, 1, 1, 1] if leaves else [0, 0, 1, 1])
 
@@ -77,7 +77,7 @@ def test_a_chain_goes_where_no_move_and_no_swap_does():
     # 0 belongs to the second group and 5 to the third; the second has no record to spare.
     X = np.array([[4.0], [0.0], [0.1], [5.0], [5.2], [9.0], [10.0], [10.2]])
     groups = weighed(X, np.array([0, 0, 0, 1, 1, 1, 2, 2]), np.full(8, 0.5), ones(8), 2, 1)
-    exchange(groups, 1e9, 0.0)
+    exchange(groups, 0, groups.size.size, 1e9, 0.0)
     is_consistent(groups)
     assert np.asarray(groups.label).tolist() == [1, 0, 0, 1, 1, 2, 2, 2]
 
@@ -90,7 +90,7 @@ def test_exchanges_break_no_promise_and_none_gets_worse(case, near, reach):
     assert case.is_valid(groups.label)
     for _ in range(3):
         before = np.asarray(groups.label).copy()
-        exchange(groups, reach, 0.0)
+        exchange(groups, 0, groups.size.size, reach, 0.0)
         is_consistent(groups)
         assert case.is_valid(groups.label)
         assert case.is_no_worse(groups.label, before)
@@ -128,7 +128,7 @@ def test_at_the_end_no_move_and_no_swap_that_keeps_the_promises_gains(case):
         return
     groups, n = case.weighed(case.labels), len(case.labels)
     put_right(groups)
-    while exchange(groups, np.inf, 1e-9):
+    while exchange(groups, 0, groups.size.size, np.inf, 1e-9):
         pass
     labels, least = np.asarray(groups.label), case.sse(groups.label) - 1e-6
     for i in range(n):
@@ -150,7 +150,7 @@ def test_of_many_groups_that_just_keep_their_promises_none_is_broken_by_exchange
         put_right(groups)
         before = np.asarray(groups.label).copy()
         for _ in range(4):
-            exchange(groups, 1e9, 0.0)
+            exchange(groups, 0, groups.size.size, 1e9, 0.0)
             is_consistent(groups)
             assert case.is_valid(groups.label)
         assert case.is_no_worse(groups.label, before)
