@@ -151,7 +151,9 @@ def labels_of(
 @contextmanager
 def own_time(model: Microaggregator, part: int, share: float) -> Iterator[None]:
     """Where the time of a method is limited, a stratum has its share, or repeats its own steps."""
-    asked = {name: getattr(model, name) for name in ("seconds", "steps") if hasattr(model, "steps")}
+    limits = "seconds", "steps"  # some methods have one of them, which then means something else
+    limited = all(hasattr(model, name) for name in limits)
+    asked = {name: getattr(model, name) for name in limits} if limited else {}
     if asked.get("seconds") is not None:
         given = asked["steps"]
         steps = None if given is None else [step for step in given if step.get("part") == part]

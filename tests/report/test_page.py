@@ -41,7 +41,7 @@ def test_the_report_says_what_was_done(release, tmp_path):
     assert "k = 3" in text
     assert f"{release.information_loss:.2f} %" in text
     assert "verified on the released table; asked for 3" in text
-    assert "Auto(k=3, n_jobs=None, random_state=0, seconds=None)" in text
+    assert "Auto(k=3, n_jobs=None, random_state=0, seconds=None, steps=None)" in text
     figures = {attributes["id"] for tag, attributes in tags if tag == "figure"}
     assert {"linkage", "attacks", "losses", "column-0", "column-2", "correlations", "sizes", "map"} <= figures
     release.write(tmp_path / "safe.csv")
