@@ -248,6 +248,18 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def flush_folder(path: Path) -> None:
+    """Make sure that the names in a folder are on the disk, where the system can open folders."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def current_umask() -> int:
     """The permissions that new files must not have; temporary files start with none for others."""
     mask = os.umask(0)

@@ -24,6 +24,7 @@ STEPS = (
     "deal",
     "write",
     "check",
+    "count",
 )
 
 

@@ -1,10 +1,15 @@
 """Whatever happens to a job, it ends with the same bytes, or clearly and with nothing under the output's name."""
 
 import errno
+import hashlib
+import itertools
+import json
 import os
+import shutil
 import signal
 import subprocess
 from multiprocessing import get_context
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -66,7 +71,7 @@ def test_a_worker_is_killed_in_any_step(given, tmp_path, monkeypatch, forked, st
     assert left_in(tmp_path) == ["out", "out.manifest.json"]
 
 
-@pytest.mark.parametrize("step", [*STEPS, "count", "moving"])
+@pytest.mark.parametrize("step", [*STEPS, "moving"])
 def test_the_client_is_killed_in_any_step(given, tmp_path, monkeypatch, step):
     source, expected = given
     child = os.fork()
@@ -87,10 +92,103 @@ def test_the_client_is_killed_in_any_step(given, tmp_path, monkeypatch, step):
     assert os.WTERMSIG(os.waitpid(child, 0)[1]) == signal.SIGKILL
     if step != "moving":
         assert left_in(tmp_path) == [".out.shoal"]
-    made = release(source, tmp_path / "out", **BLOCKED, overwrite=step == "moving")
+    made = release(source, tmp_path / "out", **BLOCKED)
     assert bytes_in(tmp_path / "out") == expected
     assert left_in(tmp_path) == ["out", "out.manifest.json"]
     assert made.verified_k >= 3
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_the_client_is_killed_while_it_gives_names(given, tmp_path, monkeypatch, overwrite):
+    """At every change of a name: an earlier manifest never stands beside another release than its own."""
+    source, expected = given
+    (tmp_path / "earlier").mkdir()
+    release(source, tmp_path / "earlier" / "out", k=4, method="mdav")
+    before = bytes_in(tmp_path / "earlier" / "out")
+    wanted, number = {"overwrite": overwrite, **BLOCKED}, 0
+    while True:
+        home = tmp_path / f"at{number}"
+        shutil.copytree(tmp_path / "earlier", home) if overwrite else home.mkdir()
+        child = os.fork()
+        if not child:
+            kill_at_name(monkeypatch, number)
+            try:
+                release(source, home / "out", workers=1, **wanted)
+                os._exit(0)
+            finally:
+                os._exit(1)
+        ended = os.waitpid(child, 0)[1]
+        if (home / "out.manifest.json").exists():
+            said = json.loads((home / "out.manifest.json").read_text())["output"]["parts"]
+            assert [each["sha256"] for each in said] == [
+                hashlib.sha256(content).hexdigest() for content in bytes_in(home / "out").values()
+            ]
+        if overwrite and (home / "out").exists():
+            assert bytes_in(home / "out") in (before, expected)
+        if ended == 0:
+            break
+        assert os.WTERMSIG(ended) == signal.SIGKILL
+        release(source, home / "out", **wanted)
+        assert bytes_in(home / "out") == expected
+        assert left_in(home) == ["out", "out.manifest.json"]
+        number += 1
+    assert number == (4 if overwrite else 2)
+
+
+def kill_at_name(monkeypatch, number):
+    """Kill this process where the names of the output are given or taken, the so many-th time."""
+    left = itertools.count(number, -1)
+
+    def killed(self, real, other):
+        if {"out", "out.manifest.json"} & {self.name, other.name} and next(left) == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(self, other)
+
+    for name in ("rename", "replace"):
+        real = getattr(Path, name)
+        monkeypatch.setattr(Path, name, lambda self, other, real=real: killed(self, real, other))
+
+
+def test_what_gets_a_name_is_on_the_disk(given, tmp_path, monkeypatch):
+    source, expected = given
+    flushed, named, real = set(), [], {"fsync": os.fsync, "rename": Path.rename, "replace": Path.replace}
+
+    def fsync(handle):
+        flushed.add(os.fstat(handle).st_ino)
+        real["fsync"](handle)
+
+    def moved(how, self, other):
+        if self.stat().st_ino not in flushed:
+            named.append(self)
+        return real[how](self, other)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(Path, "rename", lambda *given: moved("rename", *given))
+    monkeypatch.setattr(Path, "replace", lambda *given: moved("replace", *given))
+    release(source, tmp_path / "out", **BLOCKED)
+    assert bytes_in(tmp_path / "out") == expected
+    assert named == []
+    assert tmp_path.stat().st_ino in flushed
+
+
+def test_a_folder_of_somebody_else_that_comes_meanwhile_stays(given, tmp_path, monkeypatch):
+    source, expected = given
+
+    def planted(task):
+        if task.step == "count":
+            (tmp_path / "out").mkdir(exist_ok=True)
+            (tmp_path / "out" / "theirs").write_text("theirs")
+        return perform(task)
+
+    do_instead(monkeypatch, planted)
+    for _ in range(2):
+        with pytest.raises(ShoalError, match="out exists already"):
+            release(source, tmp_path / "out", **BLOCKED)
+        assert bytes_in(tmp_path / "out") == {"theirs": b"theirs"}
+    shutil.rmtree(tmp_path / "out")
+    release(source, tmp_path / "out", **BLOCKED)
+    assert bytes_in(tmp_path / "out") == expected
+    assert left_in(tmp_path) == ["out", "out.manifest.json"]
 
 
 def test_every_task_runs_twice(given, tmp_path, monkeypatch):

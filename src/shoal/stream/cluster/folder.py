@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from shoal.files.atomic import flush_to_disk
+
 
 @dataclass(frozen=True)
 class Folder:
@@ -49,10 +51,11 @@ class Folder:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Another name, which a file has until it is whole: a task may run twice, even at the same time."""
+    """Another name, which a file has until it is whole and on the disk: a task may run twice, even at once."""
     part = path.with_name(f".{uuid4().hex}.part")
     try:
         yield part
+        flush_to_disk(part)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -70,6 +73,8 @@ def all_whole(named: Callable[[int], Path]) -> Iterator[Callable[[int], Path]]:
 
     try:
         yield part
+        for path in made.values():
+            flush_to_disk(path)
         for number, path in made.items():
             path.replace(named(number))
     finally:

@@ -20,7 +20,7 @@ from shoal.design import check_k
 from shoal.engines import Engine
 from shoal.errors import ShoalError, warn_of_all
 from shoal.files import Said
-from shoal.files.atomic import current_umask, exists_already, flush_to_disk, undisturbed
+from shoal.files.atomic import current_umask, exists_already, flush_folder, flush_to_disk, undisturbed
 from shoal.files.file import hash_of
 from shoal.files.formats import by_suffix
 from shoal.files.objects import exists, put_all, remove
@@ -111,7 +111,7 @@ class ClusterJob:
                     work.clear()
                     raise
                 if self.store is None:
-                    self._move(work)
+                    self._move(work, overwrite)
                 else:
                     self._upload(work, self.store, overwrite)
                 return made
@@ -132,6 +132,10 @@ class ClusterJob:
             raise ShoalError(
                 f"{self.store} exists already; choose another name or ask to overwrite it (--overwrite)"
             )
+        self._check_free()
+
+    def _check_free(self) -> None:
+        """Nobody else's files are where the output goes; an empty folder may be."""
         for path in (self.target, manifest_path(self.target)):
             if path.exists() and not (path.is_dir() and not any(path.iterdir())):
                 raise exists_already(path)
@@ -179,16 +183,25 @@ class ClusterJob:
         put_all([*parts, (work.path("manifest"), f"{store}.manifest.json")], overwrite=False)
         work.remove()
 
-    def _move(self, work: Work) -> None:
-        """Give the output its name, then its manifest, which says that all of it is there."""
-        made, old = work.path("out"), work.path("old")
+    def _move(self, work: Work, overwrite: bool) -> None:
+        """Give the output its name, then its manifest, which says that all of it is there.
+
+        An earlier manifest goes first, so that it never stands beside another release than its own.
+        """
+        made, manifest = work.path("out"), manifest_path(self.target)
         with undisturbed():
             if made.exists():
-                if self.target.exists():
-                    shutil.rmtree(old, ignore_errors=True)
-                    self.target.rename(old)
+                if not overwrite:
+                    self._check_free()
+                for path, old in ((manifest, work.path("old-manifest")), (self.target, work.path("old"))):
+                    if path.exists():
+                        shutil.rmtree(old, ignore_errors=True)
+                        path.rename(old)
+                flush_folder(made)
                 made.rename(self.target)
-            work.path("manifest").replace(manifest_path(self.target))
+                flush_folder(self.target.parent)
+            work.path("manifest").replace(manifest)
+            flush_folder(self.target.parent)
             work.remove()
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.files import Said, Style
-from shoal.files.atomic import flush_to_disk
 from shoal.files.dialect import Dialect
 from shoal.files.source import look
 from shoal.privacy.counting import hashes_of, sizes_of
@@ -86,7 +85,6 @@ def put(job: Job, output: int, tables: Iterator[pa.Table], dialect: Dialect) -> 
             put_tables(coming, first.schema, path, kind, job.settings.key is not None)
         else:
             put_texts(coming, first.column_names, path, kind, style)
-        flush_to_disk(path)
 
 
 def write(job: Job, output: int) -> dict[str, Any]:
