@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from shoal.bounds import Bounding, lower, market, semidefinite
+from shoal.bounds import Bounding, lower, market, pool, semidefinite
 
 KINDS = ("random", "tied", "duplicated", "clustered", "skewed", "collinear", "huge", "tiny")
 WAYS = {
@@ -15,7 +15,8 @@ WAYS = {
     "prices": {(lower, "_LOCAL"): inf},
     "semidefinite": {(lower, "_LOCAL"): 0, (lower, "_GLOBAL"): 0, **dict.fromkeys([(semidefinite, "_LOOK")], 1)}
     | {(semidefinite, "_RARELY"): 0.0, (semidefinite, "_UNCUT"): 5, (semidefinite, "_EXCHANGE"): 3},
-    "market": {(lower, "_MATRIX"): 0, (lower, "_GLOBAL"): inf, (market, "_SHORTEST"): 0.2},
+    "market": {(lower, "_MATRIX"): 0, (lower, "_GLOBAL"): inf, (market, "_ROUNDS"): 4}
+    | {(market, "_TURNS"): 2, (market, "_CANDIDATES"): 8, (market, "_GATHERED"): 64, (pool, "_STEPS"): 60},
 }
 """What to set so that one stage gives the bound."""
 

@@ -2310,19 +2310,21 @@ def lowest_undercut(X, prices, k, high):
     return lowest
 
 
-def choices(groups, costs, prices, softness):
-    """What each record is charged by its groups, and how often it is chosen."""
-    n = len(prices)
-    values = [
-        (cost - sum(prices[i] for i in group)) / len(group) for group, cost in zip(groups, costs, strict=True)
+def charged(groups, costs, prices):
+    """The lowest (SSE - prices) / size of the groups that hold each record; less its price where there are none."""
+    least = [math.inf] * len(prices)
+    for group, cost in zip(groups, costs, strict=True):
+        for i in group:
+            least[i] = min(least[i], (cost - sum(prices[j] for j in group)) / len(group))
+    return [-price if value == math.inf else value for value, price in zip(least, prices, strict=True)]
+
+
+def balanced(groups, costs, use, prices, highest, use_steps, price_steps):
+    """How much each group is used, and the prices, a step later."""
+    used = [
+        max(0.0, use[g] + use_steps[g] * (sum(prices[i] for i in group) - costs[g]))
+        for g, group in enumerate(groups)
     ]
-    least = [min((values[g] for g, group in enumerate(groups) if i in group), default=math.inf) for i in range(n)]
-    chosen = [0.0] * n
-    for i in range(n):
-        weights = {
-            g: math.exp((least[i] - values[g]) / softness[i]) for g, group in enumerate(groups) if i in group
-        }
-        for g, weight in weights.items():
-            for j in groups[g]:
-                chosen[j] += weight / sum(weights.values()) / len(groups[g])
-    return least, chosen
+    held = [sum(2 * used[g] - use[g] for g, group in enumerate(groups) if i in group) for i in range(len(prices))]
+    later = [min(prices[i] + price_steps[i] * (1 - held[i]), highest[i]) for i in range(len(prices))]
+    return used, later

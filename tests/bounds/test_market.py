@@ -7,7 +7,7 @@ import naive
 from shoal import MDAV, Auto
 from shoal.bounds import lower, market
 from shoal.bounds.lower import lower_bound
-from shoal.bounds.market import Blocks, Market, Proof, fits, halves_of, ranges, sizes_to_try
+from shoal.bounds.market import Blocks, Market, Proof, fits, halves_of, sizes_to_try
 from shoal.bounds.shares import halved
 
 
@@ -137,11 +137,10 @@ def test_blocks_hold_everybody_and_boxes_hold_their_records():
             assert blocks.boxes[node].tolist() == [rows.min(axis=0).tolist(), rows.max(axis=0).tolist()]
 
 
-def test_halves_sizes_and_ranges():
+def test_halves_and_sizes():
     assert halves_of(np.array([[1.0, 2.0, 4.0]]), 5).tolist() == [[0.0, 0.5, 1.5, 3.5, 3.5]]
     assert halves_of(np.array([[1.0, 2.0, 4.0]]), 2).tolist() == [[0.0, 0.5]]
     assert sizes_to_try(3, 5).tolist() == [3, 4, 5]
     assert sizes_to_try(10, 19).tolist() == [10, 11, 12, 15, 19]
-    assert ranges(10, 4) == [(0, 4), (4, 8), (8, 10)]
     assert fits(1_000_000, 9)
     assert not fits(10_000_000, 9)

@@ -1,9 +1,9 @@
 """Prices for tables of any size: found around each record, and proven from its neighbours.
 
-Prices rise where too few records choose a record, and fall where too many do (`kernels/proofs/ascent.py`). Then it
-is proven how much any group undercuts them, wherever its records are (`kernels/proofs/nearby.py`). Of groups with
-different anchors there are at most n // k, so the sum of all prices and the n // k lowest of these numbers is a
-lower bound.
+A quick search finds a group around each record that undercuts the prices, and then prices are found at which the
+groups that are known hold every record once (`pool.py`, `kernels/proofs/ascent.py`), in turn. At last it is proven
+how much any group undercuts them, wherever its records are (`kernels/proofs/nearby.py`). Of groups with different
+anchors there are at most n // k, so the sum of all prices and the n // k lowest of these numbers is a lower bound.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,39 +16,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.bounds.pool import Groups, Pool, ranges
 from shoal.engines import in_order, using
 from shoal.engines.threads import threads
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Groups = tuple[NDArray[np.int32], Int]  # their records, so many of each row
 
 _MOST = 60_000_000  # numbers that are held of all records, half a GB
 _NEAR = 8  # times k neighbours among which groups are looked for,
 _FEWEST_NEAR, _MOST_NEAR = 40, 80  # within limits
 _SIZES = 5  # how many group sizes are tried at most
 _MOVES = 4  # of a centre
-_START = 1.3  # times its share is a record's first price,
-_HIGHEST = 2.5  # and so many times at most
-_STEP, _LATER_STEP = 0.3, 0.12  # of the share, at first and once groups are known
-_MEMORY = 0.7  # how much of the direction before stays
-_KEPT = 4  # rounds whose groups are kept
-_SOFT, _HARDEST = 0.03, 0.005  # of the share: how much dearer a group may be that a record chooses as well
-_IDLE = 4  # rounds without gain before steps are made shorter
-_SHORTER = 0.7
-_SHORTEST = 0.02
-_GAIN = 2e-4
+_START = 1.3  # times its share is a record's first price
+_ROUNDS = 12  # of better prices at most in a turn, and fewer
+_NEW = 1e-3  # where the part of records around which there is a new group is less
 _RISING = 0.4  # part of the time for better prices
 _LEAST_TIME = 2.0  # seconds that a part of the work has at least
 _WEAK, _LOWER = 0.5, 0.8  # anchors that lose more than this part of their price get so much of it
-_KNOWN = 3  # times as many groups as records are remembered at most
 _TURNS = 12
 _GAIN_OF_TURN = 1e-3
 _FACTORS = (1.0, 0.97, 0.93, 0.9, 0.86, 0.82, 0.76, 0.7)
 _SAMPLE = 600  # anchors from which the result of a factor is estimated
 _BLOCK = 12  # records of a block, about
 _GATHERED = 8192  # records that one anchor's groups are looked for among at most,
-_CANDIDATES = 400  # and those whose distances from each other are held
+_CANDIDATES = 1200  # and those whose distances from each other are held
 _BROUGHT = 4  # groups that a search brings
 _NODES = 20_000  # steps of a search
 _CHUNK = 4096  # anchors
@@ -72,14 +64,13 @@ class Market:
     bound: float = 0.0
     size: float = 0.0  # the sum of all prices behind it
     prices: Float = field(init=False)
-    worth: float = field(init=False, default=-inf)  # of the prices, as far as groups are known
+    highest: Float = field(init=False)  # prices that a proof has time for
 
     def __post_init__(self) -> None:
-        self.prices = _START * self.shares
+        self.prices, self.highest = _START * self.shares, np.full(len(self.X), inf)
         positive = np.maximum(self.shares, 0.0)  # some shares of divided distances are below 0
         self.scale = positive + 1e-3 * positive.mean()
-        self.members = np.zeros((0, self.high), np.int32)
-        self.sizes, self.costs = np.zeros(0, np.int64), np.zeros(0)
+        self.pool = Pool(self.X, self.high)
 
     def steps(self) -> Iterator[None]:
         """Better prices and their proof, in turns; may be left at any step."""
@@ -91,9 +82,9 @@ class Market:
         del d2
         self.blocks = Blocks(self.X)
         yield
-        for turn in range(_TURNS):
+        for _ in range(_TURNS):
             before = self.bound
-            yield from self.rise(_LATER_STEP if turn else _STEP)
+            yield from self.rise()
             yield from self.prove()
             if not self.bound > before * (1 + _GAIN_OF_TURN) or monotonic() > self.until:
                 break
@@ -103,36 +94,27 @@ class Market:
         now = monotonic()
         return now + max(_LEAST_TIME, part * (self.until - now))
 
-    def rise(self, length: float) -> Iterator[None]:
-        """Prices at which each record is chosen about once."""
-        from shoal.kernels.proofs.ascent import choose, fill_groups
+    def rise(self) -> Iterator[None]:
+        """Prices at which known groups hold each record once, and groups that undercut them, in turn."""
+        from shoal.kernels.proofs.ascent import fill_groups
 
         n, end = len(self.X), self.time(_RISING)
         wanted = sizes_to_try(self.k, self.high)
-        members = np.concatenate([np.zeros((_KEPT * n, self.high), np.int32), self.members])
-        sizes = np.concatenate([np.zeros(_KEPT * n, np.int64), self.sizes])
-        costs = np.concatenate([np.zeros(_KEPT * n), self.costs])
-        values, (least, total, chosen) = np.empty(len(sizes)), np.empty((3, n))
-        prices, along = self.prices, np.zeros(n)
-        self.worth, soft, idle, turn = -inf, _SOFT, 0, 0
-        while length > _SHORTEST and monotonic() < end:
-            place = slice((turn % _KEPT) * n, (turn % _KEPT + 1) * n)
-            groups = members[place], sizes[place], costs[place]
-            work = partial(fill, fill_groups, (self.X, self.near, prices, wanted, _MOVES, *groups))
+        members, sizes, costs = np.zeros((n, self.high), np.int32), np.zeros(n, np.int64), np.empty(n)
+        work = partial(fill, fill_groups, self.X, self.near, wanted, members, sizes, costs)
+        for turn in range(_ROUNDS):
             with using(threads):
-                for _ in in_order(work, ranges(n, 4 * _CHUNK), self.n_jobs):
+                parts = [(*part, self.prices) for part in ranges(n, 4 * _CHUNK)]
+                for _ in in_order(work, parts, self.n_jobs):
                     yield
-            choose(members, sizes, costs, prices, soft * self.scale, values, least, total, chosen)
-            worth = float(prices.sum() + least.sum())
-            idle = 0 if worth > self.worth * (1 + _GAIN) else idle + 1
-            if worth > self.worth:
-                self.worth, self.prices = worth, prices
-            if idle > _IDLE:
-                length, soft, idle = length * _SHORTER, max(soft * _SHORTER, _HARDEST), 0
-            along = _MEMORY * along + (1 - _MEMORY) * (1 - chosen)
-            prices = np.minimum(prices + length * self.scale * along, _HIGHEST * self.scale)
-            turn += 1
-            yield
+            found = sizes > 0
+            new = self.pool.add((members[found], sizes[found]))
+            if turn and (new < _NEW * n or monotonic() > end):
+                break
+            self.pool.forget(self.prices)
+            for prices in self.pool.balance(self.prices, self.scale, self.highest):
+                self.prices = prices.copy()
+                yield
 
     def prove(self) -> Iterator[None]:
         """What the prices are worth, lowered by the factor that promises most."""
@@ -174,27 +156,10 @@ class Market:
                     if value > self.bound:
                         self.bound, self.size = value, float(np.abs(prices).sum())
                 yield
-        self.learn(found)
-        weak = proof.order[lowest < -_WEAK * prices[proof.order]]
-        self.prices = self.prices.copy()
-        self.prices[weak] = np.maximum(self.shares[weak], _LOWER * self.prices[weak])
-
-    def learn(self, found: "list[Groups]") -> None:
-        """Remember groups; of too many, those that undercut the prices most."""
         members, sizes = (np.concatenate(part) for part in zip(*found, strict=True))
-        costs = np.empty(len(sizes))
-        for size in np.unique(sizes):
-            these = np.flatnonzero(sizes == size)
-            for part in np.array_split(these, 1 + len(these) // _CHUNK):
-                rows = self.X[members[part, :size]]
-                costs[part] = ((rows - rows.mean(axis=1, keepdims=True)) ** 2).sum(axis=(1, 2))
-        self.members = np.concatenate([self.members, members])
-        self.sizes, self.costs = np.concatenate([self.sizes, sizes]), np.concatenate([self.costs, costs])
-        if len(self.sizes) > _KNOWN * len(self.X):
-            there = np.arange(self.high) < self.sizes[:, None]
-            paid = (self.prices[self.members] * there).sum(axis=1)
-            stays = np.argsort((self.costs - paid) / self.sizes, kind="stable")[: _KNOWN * len(self.X)]
-            self.members, self.sizes, self.costs = self.members[stays], self.sizes[stays], self.costs[stays]
+        self.pool.add((members, sizes))
+        weak = proof.order[lowest < -_WEAK * prices[proof.order]]
+        self.highest[weak] = np.maximum(self.shares[weak], _LOWER * self.prices[weak])
 
 
 class Blocks:
@@ -271,11 +236,16 @@ def sizes_to_try(k: int, high: int) -> Int:
     return np.unique([k, k + 1, k + 2, (3 * k) // 2, high]).astype(np.int64)
 
 
-def ranges(n: int, size: int) -> list[tuple[int, int]]:
-    """All records in parts."""
-    return [(first, min(first + size, n)) for first in range(0, n, size)]
-
-
-def fill(function: Callable[..., None], arrays: tuple[Any, ...], part: tuple[int, int]) -> None:
-    """A kernel on some records."""
-    function(*part, *arrays)
+def fill(
+    function: Callable[..., None],
+    X: Float,
+    near: Int,
+    wanted: Int,
+    members: NDArray[np.int32],
+    sizes: Int,
+    costs: Float,
+    part: tuple[int, int, Float],
+) -> None:
+    """Groups of some records that undercut prices."""
+    first, stop, prices = part
+    function(first, stop, X, near, prices, wanted, _MOVES, members, sizes, costs)

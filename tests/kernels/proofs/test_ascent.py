@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import naive
-from shoal.kernels.proofs.ascent import choose, fill_groups
+from shoal.kernels.proofs.ascent import balance, charged, fill_groups
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
 
 
@@ -34,25 +34,44 @@ def test_every_record_gets_a_group_of_its_own_at_its_sse(seed):
     assert lowest <= 0.5 * min(best) + 1e-12 or min(best) > 0  # it does find good groups
 
 
-def test_choices_are_those_of_the_slow_twin():
-    rng = np.random.default_rng(0)
-    groups = [rng.choice(10, int(rng.integers(2, 4)), replace=False).tolist() for _ in range(25)]
-    groups += [[i, (i + 1) % 10] for i in range(10)]
-    members, sizes = np.zeros((len(groups), 3), np.int32), np.array([len(group) for group in groups])
+def random_groups(rng, n, count):
+    """Groups of two and three, in all ways that the kernels take them."""
+    groups = [rng.choice(n - 1, int(rng.integers(2, 4)), replace=False).tolist() for _ in range(count)]
+    members, sizes = np.zeros((count, 3), np.int32), np.array([len(group) for group in groups])
     for g, group in enumerate(groups):
         members[g, : len(group)] = group
-    costs, prices, softness = rng.random(len(groups)), rng.random(10), 0.1 + rng.random(10)
-    values, least, total, chosen = np.empty(len(groups)), np.empty(10), np.empty(10), np.empty(10)
-    choose(members, sizes, costs, prices, softness, values, least, total, chosen)
-    slow_least, slow_chosen = naive.choices(groups, costs, prices, softness)
-    assert least == pytest.approx(slow_least)
-    assert chosen == pytest.approx(slow_chosen)
-    assert chosen.sum() == pytest.approx(10)
+    return groups, members, sizes
 
 
-def test_a_partition_chooses_every_record_once():
-    members = np.array([[0, 1, 0], [2, 3, 4]], np.int32)
-    least, total, chosen = np.empty((3, 5))
-    choose(members, np.array([2, 3]), np.ones(2), np.zeros(5), np.ones(5), np.empty(2), least, total, chosen)
-    assert chosen == pytest.approx(np.ones(5))
-    assert least == pytest.approx([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3])
+def test_what_groups_charge_is_that_of_the_slow_twin():
+    rng = np.random.default_rng(0)
+    groups, members, sizes = random_groups(rng, 10, 25)
+    costs, prices, least = rng.random(25), rng.random(10), np.empty(10)
+    charged(members, sizes, costs, prices, least)
+    assert least == pytest.approx(naive.charged(groups, costs, prices))
+    assert least[9] == -prices[9]  # in no group
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_of_balancing_are_those_of_the_slow_twin(seed):
+    rng = np.random.default_rng(seed)
+    groups, members, sizes = random_groups(rng, 10, 25)
+    costs, use, prices, highest = (
+        rng.random(25),
+        rng.random(25) * rng.integers(0, 2, 25),
+        rng.random(10),
+        rng.random(10),
+    )
+    lengths = 0.3 * rng.random(25), 0.3 * rng.random(10)
+    slow_use, slow_prices, sums = use.tolist(), prices.tolist(), [np.zeros(25), np.zeros(10)]
+    all_use, all_prices = np.zeros(25), np.zeros(10)
+    for steps in (1, 4):
+        balance(members, sizes, costs, steps, use, prices, highest, *lengths, np.empty(10), all_use, all_prices)
+        for _ in range(steps):
+            slow_use, slow_prices = naive.balanced(groups, costs, slow_use, slow_prices, highest, *lengths)
+            sums[0] += slow_use
+            sums[1] += slow_prices
+        assert use == pytest.approx(slow_use)
+        assert prices == pytest.approx(slow_prices)
+        assert all_use == pytest.approx(sums[0])
+        assert all_prices == pytest.approx(sums[1])

@@ -1,9 +1,10 @@
-"""Groups around every record that undercut prices most, and how many choose each record: where prices go up.
+"""Groups around every record that undercut prices most, and prices at which known groups just hold everybody.
 
-Every record chooses a group that it is in, the one that costs least over its prices for each record. With e the
-least of (SSE - prices) / size of any group around a record, the sum of all prices and all e is a lower bound,
-because a partition's group brings each of its records at least e. It rises where prices of records that are chosen
-too little go up, and those of others down.
+With e the least of (SSE - prices) / size of the known groups around a record, the sum of all prices and all e is
+a lower bound on partitions into such groups, because each brings every one of its records at least e. The best
+prices are those of a linear program: the groups that are used hold each record once in all, at the least SSE.
+Prices rise where records are held less than that and fall where they are held more, and groups are used more where
+they undercut prices (Chambolle and Pock 2011, with steps by record and by group as in Pock and Chambolle 2011).
 """
 
 import numpy as np
@@ -95,42 +96,54 @@ def fill_groups(
 
 
 @kernel
-def choose(
+def charged(members: Array, sizes: Array, costs: Array, prices: Array, least: Array) -> None:
+    """The lowest (SSE - prices) / size of the groups that hold each record; minus its price where none does."""
+    least[:] = np.inf
+    for g in range(sizes.size):
+        value = costs[g]
+        for p in range(sizes[g]):
+            value -= prices[members[g, p]]
+        value /= sizes[g]
+        for p in range(sizes[g]):
+            least[members[g, p]] = min(least[members[g, p]], value)
+    for i in range(prices.size):
+        if least[i] == np.inf:
+            least[i] = -prices[i]
+
+
+@kernel
+def balance(
     members: Array,
     sizes: Array,
     costs: Array,
+    steps: int,
+    use: Array,
     prices: Array,
-    softness: Array,
-    values: Array,
-    least: Array,
-    total: Array,
-    chosen: Array,
+    highest: Array,
+    use_steps: Array,
+    price_steps: Array,
+    held: Array,
+    all_use: Array,
+    all_prices: Array,
 ) -> None:
-    """What each record is charged by the groups around it, and how often it is chosen.
+    """So many steps towards prices at which the groups hold each record once, in place; `highest` limits prices.
 
-    least[i] is the lowest (SSE - prices) / size of the groups that hold i. Every record divides its choice among
-    its groups; one that is dearer than the lowest by softness[i] gets 1 / e of what that gets. chosen[i] is 1
-    where everybody chooses groups of one partition. Works in values, one for each group, and total, one for each
-    record.
+    use is how much of each group is used, at least 0. use_steps and price_steps are the lengths of steps. The use
+    and the prices after each step are added to all_use and all_prices. Works in held, one for each record.
     """
-    least[:] = np.inf
-    for g in range(sizes.size):
-        price = 0.0
-        for p in range(sizes[g]):
-            price += prices[members[g, p]]
-        values[g] = (costs[g] - price) / sizes[g]
-        for p in range(sizes[g]):
-            least[members[g, p]] = min(least[members[g, p]], values[g])
-    total[:] = 0.0
-    for g in range(sizes.size):
-        for p in range(sizes[g]):
-            i = members[g, p]
-            total[i] += np.exp((least[i] - values[g]) / softness[i])
-    chosen[:] = 0.0
-    for g in range(sizes.size):
-        choice = 0.0
-        for p in range(sizes[g]):
-            i = members[g, p]
-            choice += np.exp((least[i] - values[g]) / softness[i]) / total[i]
-        for p in range(sizes[g]):
-            chosen[members[g, p]] += choice / sizes[g]
+    for _ in range(steps):
+        held[:] = 0.0
+        for g in range(sizes.size):
+            undercut = -costs[g]
+            for p in range(sizes[g]):
+                undercut += prices[members[g, p]]
+            used = max(0.0, use[g] + use_steps[g] * undercut)
+            ahead = 2.0 * used - use[g]
+            use[g] = used
+            all_use[g] += used
+            if ahead != 0.0:
+                for p in range(sizes[g]):
+                    held[members[g, p]] += ahead
+        for i in range(prices.size):
+            prices[i] = min(prices[i] + price_steps[i] * (1.0 - held[i]), highest[i])
+            all_prices[i] += prices[i]
