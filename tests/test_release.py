@@ -312,3 +312,29 @@ def test_groups_that_are_what_was_released_are_certified_though_a_larger_k_was_a
     release = shoal.anonymize(frame, 2, ["a"], also=[(6, ["a"])], method="mdav")
     assert release.certificate(0.1).gap == 0
     assert release.manifest["figures"]["points_loss"]["value"] == 0
+
+
+@pytest.mark.parametrize("ways", [{}, {"blocks": 1}, {"engine": "threads"}], ids=["memory", "stream", "workers"])
+def test_groups_and_the_combinations_that_they_have_are_both_counted(tmp_path, ways):
+    """Eight equal records are two groups and one combination, as in tables of few values."""
+    lines = [*["1,1"] * 8, *(f"{i},{7 * i % 31}" for i in range(60, 100))]
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "part.csv").write_text("a,b\n" + "\n".join(lines) + "\n")
+    workers = "engine" in ways
+    out = tmp_path / ("out" if workers else "out.csv")
+    made = shoal.anonymize_file(
+        source if workers else source / "part.csv", out, 4, ["a", "b"], method="mdav", **ways
+    )
+    written = (out / "part-00000.csv" if workers else out).read_text().splitlines()[1:]
+    figures = made.manifest["figures"]
+    assert figures["classes"]["value"] == len(set(written))
+    assert figures["groups"]["value"] == len(set(written)) + 1
+    assert "some of the 12 groups have the same values" in figures["classes"]["says"]
+
+
+def test_where_no_groups_coincide_nothing_is_said(release):
+    classes = {figure.name: figure for figure in release.shown_figures}["classes"]
+    assert classes.value == release.partition.n_groups
+    assert not classes.sentence
+    assert not classes.shown

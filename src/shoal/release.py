@@ -27,7 +27,7 @@ from shoal.files.sidecar import manifest_path
 from shoal.files.spelling import number_pattern
 from shoal.files.target import write_texts
 from shoal.manifest import Manifest, output_of
-from shoal.measures import Figure, Figured, InformationLoss, by_name, replaced, verified
+from shoal.measures import Figure, Figured, InformationLoss, by_name, classes, replaced, verified
 from shoal.measures.figures import wildcards
 from shoal.measures.promises import promises
 from shoal.measures.survey import linkage
@@ -122,12 +122,17 @@ class Release(Figured):
         """
         return self._released()
 
-    @cached_property
+    @property
     def verified_k(self) -> int:
         """The smallest group of the released table, counted on its values; in persons where these are known."""
+        return self._on_table[0]
+
+    @cached_property
+    def _on_table(self) -> tuple[int, int]:
+        """The smallest group of the released table, and how many combinations of values it has."""
         names = self._verified_names
         groups = groups_in(arrow_of(framed(self._released()).select(*names)), names)
-        return int(sizes_of(groups, self.design.counted).min())
+        return int(sizes_of(groups, self.design.counted).min()), int(groups.max()) + 1
 
     @property
     def _verified_names(self) -> tuple[str, ...]:
@@ -138,9 +143,12 @@ class Release(Figured):
     @property
     def shown_figures(self) -> tuple[Figure, ...]:
         """All figures, the k that was counted first: on the bytes, or on the table where nothing is written."""
-        counted = {figure.name: figure for figure in self.figures}.get("verified_k")
-        first = counted or verified(self.verified_k, self.partition.k, "the released table", self.design.whom)
-        return first, *(figure for figure in self.figures if figure.name != first.name)
+        known = {figure.name: figure for figure in self.figures}
+        if "verified_k" not in known:
+            k, different = self._on_table
+            counted = verified(k, self.partition.k, "the released table", self.design.whom)
+            return counted, *self.figures, classes(different, self.partition.n_groups)
+        return known.pop("verified_k"), *known.values()
 
     def _released(self) -> Any:
         """Made anew for each use: whoever changes `table` changes their copy."""
@@ -205,6 +213,7 @@ class Release(Figured):
         by = verification.counts[0].where if verification.counts else ""
         k = verified(verification.k, self.partition.k, WRITTEN, verification.whom, by)
         figures = replaced(self.figures, k)
+        figures = replaced(figures, classes(verification.n_groups, self.partition.n_groups))
         if verification.links:
             found, column = verification.links[0], self.settings.pseudonym or ""
             figures = replaced(figures, linkage(found.k, self.partition.k, found.whom, column))

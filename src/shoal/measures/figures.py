@@ -209,6 +209,16 @@ def verified(k: int, asked: int, where: str, whom: str = "records", by: str = ""
     )  # fmt: skip
 
 
+def classes(different: int, groups: int) -> Figure:
+    """How many combinations of values were released: groups with the same values are one class."""
+    coincide = f": some of the {groups} groups have the same values" if different < groups else ""
+    said = f"{different} different combinations of released values{coincide}"
+    return Figure(
+        "classes", different, "combinations", counted(different) if different != groups else "",
+        "different combinations of released values", said if different != groups else "", "groups", "public",
+    )  # fmt: skip
+
+
 def wildcards(k: int) -> Figure:
     """The k that was counted with a gap as a wildcard."""
     return Figure(

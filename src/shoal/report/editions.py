@@ -19,7 +19,7 @@ EDITIONS = get_args(Edition)
 DECIMALS = 3  # of public figures
 
 PUBLIC_FIGURES = {
-    "verified_k", "wildcard_k", "counted_k", "records", "groups",
+    "verified_k", "wildcard_k", "counted_k", "records", "groups", "classes",
     "information_loss", "weighted_information_loss", "squared_error", "euclidean_error", "il1s_mean",
     "mean_change", "variance_change", "pmse_logistic", "pmse_tree", "downstream_kept",
     "prosecutor_risk", "marketer_risk", "journalist_risk", "homogeneous_records", "known_method",

@@ -12,7 +12,7 @@ from shoal.attributes import GapFacts, Kept, Wishes, kept_from
 from shoal.attributes.category_values import not_streamed
 from shoal.errors import ShoalError, some
 from shoal.manifest import Manifest
-from shoal.measures import AttributeLoss, Figure, Figured, InformationLoss, Known, figures_of, verified
+from shoal.measures import AttributeLoss, Figure, Figured, InformationLoss, Known, classes, figures_of, verified
 from shoal.measures.promises import promises
 from shoal.parameters import EVERY, Aggregates
 from shoal.privacy.checking import Check
@@ -89,11 +89,12 @@ def block_figures(
     state: Mapping[str, Any],
     done: Sequence[Done],
     loss: InformationLoss,
-    counted: int,
+    counted: tuple[int, int],
     checks: Sequence[Check],
     told: Mapping[str, Sequence[float]],
 ) -> list[Figure]:
-    """The figures of all blocks together."""
+    """The figures of all blocks together; `counted` are the smallest class of what was written, and how many."""
+    k, different = counted
     sizes = min(block.smallest for block in done), max(block.largest for block in done)
     by = type(settings.method).__name__ + (f", {len(done)} blocks" if len(done) > 1 else "")
     groups = sum(block.groups for block in done)
@@ -106,7 +107,7 @@ def block_figures(
         participation=None if participation is None else (participation, confidence),
     )  # fmt: skip
     kept = promises(checks, WRITTEN)
-    return [verified(counted, settings.k, WRITTEN), *figures_of(known), *kept]
+    return [verified(k, settings.k, WRITTEN), *figures_of(known), classes(different, groups), *kept]
 
 
 def release_of(

@@ -582,7 +582,9 @@ class Stream:
         )
         counted, told = found.anonymity, done[0].told if len(done) == 1 else found.information
         loss = loss_of(columns, lost)
-        figures = block_figures(self.settings, state, done, loss, counted.k, found.checks, told)
+        figures = block_figures(
+            self.settings, state, done, loss, (counted.k, counted.n_groups), found.checks, told
+        )
         came_from = file_of(source.file.name, source.format, source.file.sha256, source.dialect)
         others = self.roles.others(source.columns)
         kinds = {c.name: {"kind": (bare := c.bare()).kind, **bare.said()} for c in columns}

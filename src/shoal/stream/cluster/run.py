@@ -453,11 +453,11 @@ class Steering:
         """Check what was written, and describe it."""
         settings, state = self.settings, self.work.state
         kept = [name for name in table.columns if name not in settings.roles.identifiers]
-        k, judgement = self._verified(kept, checked)
+        counted, judgement = self._verified(kept, checked)
         told = found[0].told if len(found) == 1 else judgement.information if judgement else {}
         loss = loss_of(columns, lost)
         checks = judgement.checks if judgement else []
-        figures = block_figures(settings, state, found, loss, k, checks, told)
+        figures = block_figures(settings, state, found, loss, counted, checks, told)
         others = settings.roles.others(table.columns)
         kinds = kinds_of(columns)
         said = digits_said(tuple(column.bare() for column in columns), self.digits)
@@ -465,7 +465,7 @@ class Steering:
         manifest["method"] |= said_of(found)
         if len(found) > 1:
             manifest["blocks"] = len(found)
-        manifest["output"] = self._output(checked, k)
+        manifest["output"] = self._output(checked, counted[0])
         text = json.dumps(manifest, indent=2, ensure_ascii=False)
         self.work.path("manifest").write_text(text + "\n", encoding="utf-8")
         flush_to_disk(self.work.path("manifest"))
@@ -492,8 +492,11 @@ class Steering:
         for path in out.iterdir():
             path.chmod(0o666 & ~mask)
 
-    def _verified(self, kept: list[str], checked: list[dict[str, Any]]) -> tuple[int, Judged | None]:
-        """Count the tuples of all parts of the output together; what is not as promised never gets its name."""
+    def _verified(self, kept: list[str], checked: list[dict[str, Any]]) -> tuple[tuple[int, int], Judged | None]:
+        """Count the tuples of all parts of the output together; what is not as promised never gets its name.
+
+        The smallest class comes back, and how many there are.
+        """
         counted = self.steps.all("count", range(partitions_of(self.job)))
         k = min(size for each in counted for size in each["sizes"])
         records = sum(
@@ -503,8 +506,9 @@ class Steering:
         total = self.job.counts.total
         if records != total or any(each["columns"] != kept for each in checked):
             raise other_records()
+        classes = sum(often for each in counted for often in each["often"])
         if not self.settings.models:
-            return k, None
+            return (k, classes), None
         models = self.settings.models
         said = Said()
         parts = [
@@ -525,7 +529,7 @@ class Steering:
         )
         refuse_small(found.anonymity.k, self.settings.k)
         refuse_broken(found.checks)
-        return k, found
+        return (k, classes), found
 
     def _output(self, checked: list[dict[str, Any]], k: int) -> Manifest:
         """What was written."""
