@@ -4,12 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster
+.PHONY: help demo test nightly coverage wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
 	@echo "make test   lint, types, tests"
 	@echo "make nightly  the tests with other random examples every time, more of them; prints how to repeat a failure"
+	@echo "make coverage  the tests once more, with the lines that none of them reaches; fails below 90 %"
 	@echo "make wheel  build dist/shoal-*.whl with machine code, some minutes; install it into an empty environment and make a first release with it"
 	@echo "make bench-start  first and later releases of a wheel built from here and of that of BEFORE, a folder; a table of the docs"
 	@echo "make releases  record the releases of some two hundred tables, or compare: BEFORE=before.json make releases"
@@ -59,9 +60,12 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
 # Kernels are compiled first, and not under coverage, which looks at every call of the compiler.
 COMPILED := tests/kernels tests/papers
-unit: $(VENV)/.dev
+coverage: $(VENV)/.dev
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(COMPILED)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile $(COMPILED:%=--ignore %) --cov --cov-report=term
 

@@ -332,7 +332,8 @@ class Stream:
         if work.stage == "moving" and (written := self._written(work)):
             loss = loss_of(columns, lost)
             found = checks_from(work.state["checks"]), work.state["told"]
-            figures = block_figures(self.settings, work.state, done, loss, written["output"]["verified_k"], *found)
+            counted = written["output"]["verified_k"], written["figures"]["classes"]["value"]
+            figures = block_figures(self.settings, work.state, done, loss, counted, *found)
             return release_of(self.target, written, len(done), loss, figures)
         return self._write(work, source, columns, done, lost, passes)
 
