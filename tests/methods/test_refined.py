@@ -232,6 +232,38 @@ def test_when_time_is_up_pcl_is_left():
     assert sse_of(X, found) < sse_of(X, labels)
 
 
+def test_with_less_effort_annealing_is_shorter_and_still_lowers_the_loss():
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    losses = [Refined(k=5, rounds=1, effort=effort, n_jobs=1).fit(X).sse_ for effort in (0.0, 0.05, 0.3)]
+    assert losses[0] == Refined(k=5, rounds=0).fit(X).sse_ > losses[1] > losses[2]
+    short = Refined(k=5, rounds=1, effort=0.3, n_jobs=1).fit(X)
+    assert np.array_equal(short.labels_, Refined(k=5, rounds=1, effort=0.3, n_jobs=2).fit(X).labels_)
+    with pytest.raises(ShoalError, match="effort must be a number from 0 to 1"):
+        Refined(effort=2).fit(X)
+
+
+def test_rounds_of_pcl_come_between_exchanges_and_annealing():
+    X = np.random.default_rng(0).normal(size=(1200, 3))
+    before = Refined(k=30, rounds=0, n_jobs=1).fit(X)
+    model = Refined(k=30, rounds=0, cell_rounds=4, n_jobs=1).fit(X)
+    assert model.sse_ < 0.995 * before.sse_
+    assert [stage for _, _, stage in model.history_][: len(before.history_) + 1] == [
+        *(stage for _, _, stage in before.history_), "cells"
+    ]  # fmt: skip
+    weights = np.random.default_rng(1).uniform(1, 2, 1200)
+    plain = Refined(k=30, rounds=0, n_jobs=1).fit(X, sample_weight=weights)
+    moved = Refined(k=30, rounds=0, cell_rounds=4, n_jobs=1).fit(X, sample_weight=weights)
+    assert np.array_equal(moved.labels_, plain.labels_)
+
+
+@pytest.mark.parametrize(
+    ("k", "effort", "ending"),
+    [(5, 1.0, (None, None)), (5, 0.5, (4, 7)), (5, 0.05, (1, 0)), (20, 0.9, (4, 0)), (19, 0.9, (4, 17))],
+)
+def test_a_search_cut_short_ends_with_fewer_chains(k, effort, ending):
+    assert Tuning().ending(k, effort) == ending
+
+
 def test_groups_too_large_to_be_rebuilt_are_exchanged():
     X = np.random.default_rng(4).normal(size=(2100, 2))
     model = Refined(k=1001).fit(X)

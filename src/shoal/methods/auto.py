@@ -45,7 +45,13 @@ _LARGE = 300  # the largest k at which exchanges of single records are worth the
 _CELLS = 1.2e-6  # seconds for a record and a cell in PCL
 _LARGE_SECONDS = 60.0  # for PCL where no time is given
 _LEAST_CELLS = 40  # of a block; with fewer the borders cost more than PCL gains
-_REFINED = 5_000  # records up to which a round of annealing is the default,
+_WHOLE = 2_000  # records up to which a whole round of annealing is the default,
+_EFFORT = 4_000.0  # records for which a round of annealing takes as long as it may beyond,
+_COARSE_EFFORT = 8_000.0  # and those from that k on, where no chains follow,
+_COARSE = 20
+_SHORTENED = 0.9  # of a round, at most, where it is shortened
+_LEAST_EFFORT = 0.01  # of a round: less is not worth it
+_REFINED = 5_000  # records up to which two searches are annealed, and one under privacy models,
 _NUMBERS = 100_000  # if they have no more coordinates than these in all: each one costs in every distance
 _ANNEALING = 1e-3  # seconds for a record in the first round of annealing; the next takes four times as long
 _FEW = 20  # coordinates that do not show in that time
@@ -223,17 +229,35 @@ def choose(
         return in_time(n, m, k, seconds, steps, n_jobs, seed)
     if k > _LARGE:
         return large_groups(n, k, _LARGE_SECONDS, n_jobs, seed)
-    if annealing_for(n, m, None):
-        return Choice(
-            Refined(k=k, start=MDAV(k=k), rounds=1, n_jobs=n_jobs, random_state=seed),
-            "MDAV, then exchanges between neighbouring groups and 1 round of annealing",
-        )
-    cells = _CELL_ROUNDS if k >= _CELLED else 0
+    work = n * max(1.0, m / _FEW)
+    cells = _CELL_ROUNDS if k >= _CELLED and work > _WHOLE else 0
+    if (effort := effort_for(n, work, k)) >= _LEAST_EFFORT:
+        return annealed(n, k, effort, cells, n_jobs, seed)
     moved = f", {times(cells, 'round')} of PCL that keep the sizes of the groups, and a round of exchanges"
     return Choice(
         Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, cell_rounds=cells, n_jobs=n_jobs),
         f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(_SWEEPS, 'round')} of exchanges between neighbouring "
         f"groups{moved if cells else ''}",
+    )
+
+
+def effort_for(n: int, work: float, k: int) -> float:
+    """The length of a round of annealing that makes it take about as long on all tables that are not small."""
+    if work <= _WHOLE:
+        return 1.0
+    return min(_SHORTENED, (_EFFORT if k < _COARSE else _COARSE_EFFORT) / (work * (2 if n <= _REFINED else 1)))
+
+
+def annealed(n: int, k: int, effort: float, cells: int, n_jobs: int, seed: int | None) -> Choice:
+    """MDAV, in blocks if the table is large, improved by all that Refined has."""
+    mdav = MDAV(k=k)
+    start = Blocked(mdav, max_size=LARGEST_BLOCK, sweeps=0, n_jobs=n_jobs) if n > LARGEST_BLOCK else mdav
+    where = f" in {cut(n, k, LARGEST_BLOCK)}" if n > LARGEST_BLOCK else ""
+    length = "1 round" if effort == 1.0 else f"{effort:.2g} of a round"
+    moved = f", {times(cells, 'round')} of PCL that keep the sizes of the groups" if cells else ""
+    return Choice(
+        Refined(k, start, rounds=1, n_jobs=n_jobs, random_state=seed, effort=effort, cell_rounds=cells),
+        f"MDAV{where}, then exchanges between neighbouring groups{moved} and {length} of annealing",
     )
 
 

@@ -197,15 +197,8 @@ class Blocked(Wrapper):
         if self.interrupted_:
             return labels
         before = self.history_
-        size = max(min(_MOVED * self.k, LARGEST_BLOCK), _LEAST_MOVED)
-        regions = Exchanges(self.k, self.n_jobs, region=size).regions(X, labels, 0)
         try:
-            moved = labels.copy()
-            parts = in_order(Moving(X, labels, self.k, self.cell_rounds), regions, self.n_jobs)
-            for done, (records, part) in enumerate(zip(regions, parts, strict=True)):
-                moved[records] = part
-                if progress is not None:
-                    progress((done + 1) * len(X) // len(regions), len(X))
+            moved = moved_as_a_whole(X, labels, self.k, self.cell_rounds, self.n_jobs, progress)
         except KeyboardInterrupt:
             self.interrupted_ = True
             warn("interrupted: these are the best groups found so far")
@@ -276,6 +269,19 @@ class Moving:
         better = sse_of(points, found) < sse_of(points, own)
         moved: Int = groups[found if better else own]
         return moved
+
+
+def moved_as_a_whole(X: Float, labels: Int, k: int, rounds: int, n_jobs: int, progress: Progress | None) -> Int:
+    """The groups after rounds of PCL in each region, each as large as it was."""
+    size = max(min(_MOVED * k, LARGEST_BLOCK), _LEAST_MOVED)
+    regions = Exchanges(k, n_jobs, region=size).regions(X, labels, 0)
+    moved = labels.copy()
+    parts = in_order(Moving(X, labels, k, rounds), regions, n_jobs)
+    for done, (records, part) in enumerate(zip(regions, parts, strict=True)):
+        moved[records] = part
+        if progress is not None:
+            progress((done + 1) * len(X) // len(regions), len(X))
+    return moved
 
 
 def staged(progress: Progress | None, stage: int, stages: int) -> Progress | None:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from shoal.engines import in_order, jobs
 from shoal.errors import ShoalError, warn
 from shoal.estimator import Microaggregator, Progress
+from shoal.methods.blocked import moved_as_a_whole
 from shoal.methods.pcl import PCL
 from shoal.parameters import Maybe, Number, Rule, Seed, Whole
 from shoal.partition import compact, renumbered, sse_of
@@ -94,6 +95,13 @@ class Refined(Microaggregator):
         records) of 1500 / k^2 rebuilds per record, 1500 / 400 from k = 20 on, and every round is four times as
         long as the one before, up to 64 times the first. Without `seconds` the default is 1, and 0 above 200 000
         records.
+    effort : float from 0 to 1
+        Without `seconds`, the length of rounds of annealing as a part of the usual length. Below 1 fewer chains
+        end them, or none.
+    cell_rounds : int
+        Without `seconds`, so many rounds of PCL between the exchanges and the annealing, region by region: groups
+        move as a whole and keep their sizes. Then comes one more round of exchanges. None where records have
+        weights or under privacy models.
     steps : list, optional
         The `steps_` of an earlier fit with `seconds`: the same is done again, without a look at the clock.
     n_jobs : int, optional
@@ -134,6 +142,8 @@ class Refined(Microaggregator):
         "start": StartRule(),
         "seconds": Maybe(Number(0)),
         "rounds": Maybe(Whole(0)),
+        "effort": Number(0, 1),
+        "cell_rounds": Whole(0),
         "steps": Maybe(Steps()),
         "n_jobs": Maybe(Whole(1)),
         "random_state": Seed(),
@@ -150,11 +160,15 @@ class Refined(Microaggregator):
         steps: Sequence[Step] | None = None,
         n_jobs: int | None = None,
         random_state: int | None = 0,
+        effort: float = 1.0,
+        cell_rounds: int = 0,
     ) -> None:
         self.k = k
         self.start = start
         self.seconds = seconds
         self.rounds = rounds
+        self.effort = effort
+        self.cell_rounds = cell_rounds
         self.steps = steps
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -215,6 +229,8 @@ class Refined(Microaggregator):
         refining = Refining(
             improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning, demands, self.steps
         )
+        if seconds == inf and self.steps is None:
+            refining.effort, refining.cell_rounds = self.effort, self.cell_rounds
         try:
             refining.run()
         except KeyboardInterrupt:
@@ -247,6 +263,7 @@ class Refining:
         self.improvement, self.X, self.k = improvement, improvement.X, k
         self.rounds, self.n_jobs, self.seed, self.tuning = rounds, n_jobs, seed, tuning
         self.demands, self.earlier = demands, earlier
+        self.effort, self.cell_rounds = 1.0, 0
         self.hot = tuning.hot
         self.recombination = Recombination(self.X, tuning.recent)
         self.timed = improvement.deadline.at < inf or earlier is not None
@@ -265,6 +282,8 @@ class Refining:
         self.exchange(
             self.tuning.sweeps if self.demands is None else _MOST_DEMANDING, 0.3 if self.rounds != 0 else 1.0
         )
+        if self.cell_rounds and self.demands is None:
+            self.move()
         if self.is_priced():
             first = self.tuning.annealed_first[self.k > 4]
             self.anneal(Deadline(best.began + first * best.seconds))
@@ -304,6 +323,15 @@ class Refining:
         self.note({"exchanges": number}, stopped)
         return True
 
+    def move(self) -> None:
+        """Groups moved as a whole by PCL, then one more round of exchanges."""
+        best = self.improvement
+        moved = moved_as_a_whole(
+            self.X, best.labels, self.k, self.cell_rounds, self.n_jobs, lambda *_: best.report()
+        )
+        best.offer(moved, "cells")
+        self.sweep(self.tuning.sweeps, Stops(best.deadline))
+
     def note(self, step: Step, stopped: Stopped) -> None:
         """Remember a step, and where its tasks were stopped."""
         if self.steps is not None:
@@ -326,7 +354,7 @@ class Refining:
         factor = float(tuning.growth ** min(number, tuning.growing))
         left = deadline.left()
         if self.rounds is not None or left == inf:
-            return factor
+            return factor * self.effort
         if left < _LEAST_LEFT * self.improvement.seconds:
             return 0.0
         fitting = tuning.last * left / self.usual
@@ -342,15 +370,16 @@ class Refining:
         best, tuning = self.improvement, self.tuning
         labels, before = best.labels, best.sse
         regions, searches = self.regions(number)
+        effort = Effort(factor, self.timed, *tuning.ending(self.k, self.effort))
+        hot = self.hot * (tuning.brief_hot if self.effort < tuning.brief else 1.0)
         tasks = []
         for place in range(len(regions) * searches):
             r, s = divmod(place, searches)
             noisy = len(regions) == 1 and (number, s) == (1, 1) and self.k >= tuning.noisy_k
-            effort = Effort(factor, self.timed)
             tasks.append(
                 Search(place, regions[r], self.seed_of(number, r, s), effort, noisy_groups if noisy else None)
             )
-        work = Annealing(self.X, self.k, labels, self.hot, stops, tuning)
+        work = Annealing(self.X, self.k, labels, hot, stops, tuning)
         found: list[Found] = []
         for each in in_order(work, tasks, self.n_jobs, self.hear):
             found.append(each)

@@ -33,10 +33,15 @@ _LEAST = 1e-12  # of the SSE: what a change has to gain
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a search takes: so many times the usual steps; timed, it looks at the clock more often."""
+    """How long a search takes: so many times the usual steps; timed, it looks at the clock more often.
+
+    Where `sweeps` and `passes` are given, these are the most rounds of exchanges and of chains that end it.
+    """
 
     factor: float
     timed: bool
+    sweeps: int | None = None
+    passes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,11 +115,14 @@ class Annealing:
             return Found(own, [], None)
         schedule = Schedule(len(X), self.k, search.effort, self.hot, self.tuning)
         snapshots = self.cooled(state, schedule, looks)
-        over = looks if search.effort.timed else None
-        swept = swept_through(X, self.k, compact(state.best), self.tuning.sweeps, over)
-        if search.effort.timed and search.effort.factor < _SHORT:
+        effort = search.effort
+        over = looks if effort.timed else None
+        sweeps = self.tuning.sweeps if effort.sweeps is None else effort.sweeps
+        swept = swept_through(X, self.k, compact(state.best), sweeps, over)
+        passes = self.tuning.passes if effort.passes is None else effort.passes
+        if passes == 0 or (effort.timed and effort.factor < _SHORT):
             return Found(swept, snapshots, looks.stopped)
-        return Found(self.chained(X, swept, looks), snapshots, looks.stopped)
+        return Found(self.chained(X, swept, passes, looks), snapshots, looks.stopped)
 
     def cooled(self, state: "State", schedule: Schedule, looks: Looks) -> list[Int]:
         """Anneal until the schedule or time is over; partitions on the way, if the records are few."""
@@ -137,7 +145,7 @@ class Annealing:
             tell(compact(state.best) if better else None)
         return snapshots
 
-    def chained(self, X: Float, labels: Int, looks: Looks) -> Int:
+    def chained(self, X: Float, labels: Int, passes: int, looks: Looks) -> Int:
         """The groups after chains and cycles of up to six records."""
         from shoal.kernels.exchanges.cycles import GROUPS, close_cycles, new_found, new_graph
 
@@ -147,7 +155,7 @@ class Annealing:
         places = GROUPS * self.k
         needed = len(X) * (_DISTANCE * X.shape[1] * (len(graph.size) + places) + _PLACE * places + _PATHS)
         least = _LEAST * sse_of(X, labels)
-        for _ in range(self.tuning.passes):
+        for _ in range(passes):
             tell()
             if looks.over(needed) or close_cycles(graph, found, self.k, least) == 0:
                 break

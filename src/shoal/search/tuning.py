@@ -32,6 +32,11 @@ class Tuning:
     seconds: float = 1e-3  # of a round, per record, where time is limited
     last: float = 0.97  # the part of what is left that the last round takes
 
+    # Annealing that is cut short
+    brief: float = 0.1  # of the usual length: below, one round of exchanges ends a search,
+    brief_hot: float = 0.3  # and the heat at first is this part of the usual
+    chained_k: int = 20  # the k from which chains gain next to nothing
+
     # Recombination
     recent: int = 8  # partitions that are combined: the last that searches ended with
     few: int = 100  # records up to which those on the way are combined too
@@ -55,6 +60,15 @@ class Tuning:
         """How many groups the first round rebuilds."""
         least = self.least_rebuilds if k < 8 else self.least_rebuilds / k
         return max(self.rebuilds * n / min(k, self.rebuilds_k) ** 2, least)
+
+    def ending(self, k: int, effort: float) -> tuple[int | None, int | None]:
+        """The rounds of exchanges and of chains that end a search cut short; None where it is not."""
+        if effort >= 1.0:
+            return None, None
+        return (
+            1 if effort < self.brief else self.sweeps,
+            0 if k >= self.chained_k else round(self.passes * effort**1.5),
+        )
 
     def rebuilt_at(self, k: int) -> int:
         """How many groups are rebuilt together, at most."""
