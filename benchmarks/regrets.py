@@ -145,7 +145,7 @@ def timed(model: Microaggregator, X: np.ndarray, limit: float = 0.0) -> tuple[fl
 
 def rivals(n: int, k: int, seconds: float) -> Iterator[tuple[str, Microaggregator]]:
     """All that may lose less in so many seconds, by name."""
-    block, whole = max(20_000, 2 * k), CELL * n * n / k < 5 * (seconds + LEAST)
+    block, whole = max(20_000, 2 * k), CELL * n * n / k < 2 * (seconds + LEAST)
     yield "MDAV, exchanges", Refined(k, MDAV(k=k), rounds=0, n_jobs=1)
     yield "blocks, 3 rounds", Blocked(MDAV(k=k), max_size=block, sweeps=3)
     yield "blocks, 10 rounds", Blocked(MDAV(k=k), max_size=block, sweeps=10)
@@ -161,7 +161,7 @@ def rivals(n: int, k: int, seconds: float) -> Iterator[tuple[str, Microaggregato
         for starts in (1, 4):
             yield f"PCL, {starts} with noise", PCL(k=k, n_starts=starts, noise="jitter", n_jobs=1, random_state=0)
     for size in (5_000, 50_000):
-        if n > max(size, 40 * k) and CELL * n * max(size, 40 * k) / k < 5 * (seconds + LEAST):
+        if n > max(size, 40 * k) and CELL * n * max(size, 40 * k) / k < 2 * (seconds + LEAST):
             plain = PCL(k=k, n_starts=1, noise="none", n_jobs=1)
             yield f"PCL in blocks of {size}, exchanges", Blocked(plain, max_size=max(size, 40 * k), sweeps=2)
     yield "Refined, as long as there is time", Refined(k, MDAV(k=k), seconds, n_jobs=1)
