@@ -233,7 +233,7 @@ def test_annealing_takes_about_as_long_on_tables_of_all_sizes(k, m):
 def test_many_coordinates_leave_less_time_for_annealing():
     efforts = [choose(4000, list(range(m)), 5).method.effort for m in (2, 20, 200)]
     assert efforts == pytest.approx([0.675, 0.675, 0.0675])
-    assert type(choose(50_000, list(range(200)), 5).method) is Blocked
+    assert type(choose(60_000, list(range(200)), 5).method) is Blocked
 
 
 # Under privacy models.
