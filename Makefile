@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly coverage wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster
+.PHONY: help demo test nightly coverage wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster cluster-kills
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-start  first and later releases of a wheel built from here and of that of BEFORE, a folder; a table of the docs"
 	@echo "make releases  record the releases of some two hundred tables, or compare: BEFORE=before.json make releases"
 	@echo "make kills  kill, starve and crowd 200 runs at random, a quarter of an hour; CASES and SEED say how many and which"
+	@echo "make cluster-kills  kill workers, scheduler and client of a Dask cluster at random, a quarter of an hour; CASES and SEED"
 	@echo "make fuzz   5000 odd files, each released right or refused, some minutes; FUZZ=20000 SEED=7 make fuzz for others"
 	@echo "make bench  measure, the short form: start-up time, MDAV on 20 000 records"
 	@echo "make bench-mdav  the whole table of MDAV, about ten minutes; writes benchmarks/mdav.md"
@@ -86,6 +87,9 @@ releases: $(VENV)/.dev
 CASES ?= 200
 kills: $(VENV)/.dev
 	$(BIN)/python tests/kills/target.py --cases $(CASES) $(if $(SEED),--seed $(SEED))
+
+cluster-kills: $(VENV)/.dev
+	$(BIN)/python tests/kills/cluster.py --cases $(CASES) $(if $(SEED),--seed $(SEED))
 
 fuzz: $(VENV)/.dev
 	$(BIN)/python tests/fuzz/run.py

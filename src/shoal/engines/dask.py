@@ -6,7 +6,7 @@ again elsewhere. What the scheduler sees of a task is a name, a path and numbers
 
 from concurrent.futures import Executor, Future
 from importlib import import_module
-from logging import CRITICAL
+from logging import CRITICAL, getLogger
 from threading import Event
 from typing import Any
 from uuid import uuid4
@@ -66,6 +66,9 @@ class Scheduled(Executor):
         self._work, self._client = work, client
         self._inner = client.get_executor(retries=RETRIES, pure=False)
         self._open = True
+        self._log = getLogger("distributed.client")  # of a lost scheduler it tells a traceback
+        self._level = self._log.level
+        self._log.setLevel(CRITICAL)
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """A task for whichever worker is free; it begins with the work."""
@@ -84,6 +87,7 @@ class Scheduled(Executor):
         self._client.close()
         if cluster is not None:
             cluster.close()
+        self._log.setLevel(self._level)
 
 
 def begun(work: Work, task: Any, fn: Any) -> Any:

@@ -149,6 +149,26 @@ def test_progress_rises_to_the_end_over_all_steps(tmp_path):
     assert made.times["group"].work > 0
 
 
+def test_workers_stand_in_other_folders(tmp_path, monkeypatch):
+    source = put(people(60, 8), tmp_path / "in", 2)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def moved(task):
+        os.chdir(tmp_path / "elsewhere")
+        try:
+            return perform(task)
+        finally:
+            os.chdir(tmp_path)
+
+    monkeypatch.setattr("shoal.stream.cluster.steps.perform", moved)
+    release("in/*.parquet", "out", workers=1)
+    monkeypatch.undo()
+    release(source, tmp_path / "other")
+    assert bytes_in(tmp_path / "out") == bytes_in(tmp_path / "other")
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def test_a_task_says_nothing_of_the_table(tmp_path):
     task = Task(str(tmp_path), "scan", 0)
     assert task.key == "scan-0"

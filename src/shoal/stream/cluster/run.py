@@ -102,9 +102,10 @@ class ClusterJob:
             with work.locked():
                 self._check_names(work, overwrite)
                 self._begin(work, files, overwrite)
+                folder = Folder(work.folder.absolute())  # workers stand in folders of their own
                 try:
-                    with steps_by(self.engine, self.n_jobs, Folder(work.folder), progress) as steps:
-                        made = Steering(self, work, Job(Folder(work.folder)), steps).all()
+                    with steps_by(self.engine, self.n_jobs, folder, progress) as steps:
+                        made = Steering(self, work, Job(folder), steps).all()
                 except LostError:
                     raise
                 except ShoalError:
