@@ -155,6 +155,9 @@ def anonymize(
     workers: Annotated[
         int | None, typer.Option(metavar="N", help="How many workers on this machine. [one for each core]")
     ] = None,
+    encrypt_cells: Annotated[
+        bool, typer.Option("--encrypt-cells", help="Encrypt what workers write to the private folder.")
+    ] = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -191,11 +194,12 @@ def anonymize(
             "no output: say where to write the release, for example -o safe.csv, or -o - for standard output"
         )
     pages = pages_of(report, public_report)
-    if engine or scheduler or workers:
+    if engine or scheduler or workers or encrypt_cells:
         if expected is not None or certificate is not None:
             raise ShoalError("workers repeat no recipe and prove no certificate; leave these out")
         asked = settings_from(given, parameter)
-        share(file, output, asked, dialect, (engine, scheduler, workers), pages, memory, overwrite, quiet, as_json)
+        by = engine, scheduler, workers, encrypt_cells
+        share(file, output, asked, dialect, by, pages, memory, overwrite, quiet, as_json)
         return
     check_outputs(file, output, pages, overwrite)
     asked = settings_from(given, parameter) if expected is None else expected.settings
@@ -293,7 +297,7 @@ def share(
     output: str,
     settings: "Settings",
     dialect: dict[str, Any],
-    by: tuple[str | None, str | None, int | None],
+    by: tuple[str | None, str | None, int | None, bool],
     pages: "Pages",
     memory: str | None,
     overwrite: bool,
@@ -302,6 +306,7 @@ def share(
 ) -> None:
     """Anonymize several files by several workers."""
     from shoal.files import Said
+    from shoal.stream.cluster.seal import KEY
     from shoal.stream.run import By, released_folder
 
     asked = By(by[0] or "dask", *by[1:])
@@ -313,7 +318,7 @@ def share(
                     file, output, settings, said, asked, memory, None, overwrite, progress, pages
                 )
         except (KeyboardInterrupt, StoppedError) as stop:
-            raise PausedError(stop) from None
+            raise stop if asked.encrypt_cells and KEY not in os.environ else PausedError(stop) from None
     if as_json:
         made = summary(release.manifest, release.verified_k, output, pages, noted)
         print(json.dumps(made | {"times": {step: asdict(time) for step, time in release.times.items()}}, indent=2))

@@ -164,7 +164,9 @@ class Trial:
                 run = self.job(folder, cluster, None)
                 self.check(folder, run)
         while run.status != 0 and not spoilt:
-            more = Trouble(self.random.choice(DONE), self.random.choice(VICTIMS), self.random.randrange(OPERATIONS))
+            more = Trouble(
+                self.random.choice(DONE), self.random.choice(VICTIMS), self.random.randrange(OPERATIONS)
+            )
             wanted = more if self.random.random() < 0.3 else None
             with self.cluster(folder, wanted) as cluster:
                 run = self.job(folder, cluster, wanted)

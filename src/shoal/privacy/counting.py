@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.files.sealing import content_of, writing
 from shoal.privacy.k_anonymity import Anonymity, distinct, grouped, k_anonymity, no_records
 
 Hashes = NDArray[np.uint64]
@@ -54,14 +55,14 @@ class Buckets(ExitStack):
             buckets *= 2
         self._width = width
         self._paths = [folder / f"{name}-{number}" for number in range(buckets)]
-        self._files = [self.enter_context(path.open("wb")) for path in self._paths]
+        self._files = [self.enter_context(writing(path)) for path in self._paths]
 
     def add(self, hashes: Hashes) -> None:
         """Take some more."""
         hashes = hashes.reshape(-1, self._width)
         bucket = hashes[:, 0] % np.uint64(len(self._files))
         for number, file in enumerate(self._files):
-            hashes[bucket == number].tofile(file)
+            file.write(hashes[bucket == number].tobytes())
 
     def sizes(self) -> Iterator[NDArray[np.int64]]:
         """How often each hash occurs, one bucket after the other; they are removed."""
@@ -71,7 +72,7 @@ class Buckets(ExitStack):
         """What was taken, one bucket after the other; they are removed."""
         self.close()
         for path in self._paths:
-            hashes = np.fromfile(path, np.uint64).reshape(-1, self._width)
+            hashes = np.frombuffer(content_of(path), np.uint64).reshape(-1, self._width)
             path.unlink()
             yield hashes
 

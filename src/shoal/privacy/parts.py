@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shoal.attributes import Wish, gaps_in
 from shoal.errors import ShoalError
 from shoal.files.arrays import taken
+from shoal.files.sealing import numbers_in, put, sink, source, writing
 from shoal.privacy.checking import Check, without_harm
 from shoal.privacy.coding import Coding, GapValues, coding_for, column_of, numbers_of, settled
 from shoal.privacy.counting import Buckets, Hashes, hashes_by_record
@@ -94,7 +95,7 @@ class Gathered:
 
     def write(self, path: Path) -> None:
         """The different values, and how many records have each."""
-        with pa.OSFile(str(path), "wb") as raw:
+        with sink(path) as raw:
             done = 0
             kind = pa.schema([("value", self._values[0].type), ("records", pa.int64())])
             with pa.ipc.new_stream(raw, kind) as writer:
@@ -116,10 +117,10 @@ def spread(
     folder.mkdir(mode=0o700)
     gathered = [Gathered(name, signs, gaps.get(name)) for name in columns_of(models)]
     with ExitStack() as stack:
-        files = [stack.enter_context(places_in(folder, number).open("wb")) for number in range(len(gathered))]
+        files = [stack.enter_context(writing(places_in(folder, number))) for number in range(len(gathered))]
         for table in tables:
             for file, each in zip(files, gathered, strict=True):
-                each.add(table[each.name]).tofile(file)
+                file.write(each.add(table[each.name]).tobytes())
     for number, each in enumerate(gathered):
         each.write(values_in(folder, number))
 
@@ -165,7 +166,7 @@ class Promises:
         """From what `spread` has written; an error where a column is not what a model needs."""
         names, codings, counts, records = columns_of(models), [], [], 0
         for model in models:
-            with pa.OSFile(str(values_in(folder, names.index(model.on)))) as raw, pa.ipc.open_stream(raw) as file:
+            with source(values_in(folder, names.index(model.on))) as raw, pa.ipc.open_stream(raw) as file:
                 table = file.read_all()
             coding = coding_for(model, column_of(model.on, table["value"], signs), gaps.get(model.on))
             own = table["records"].to_numpy()
@@ -199,7 +200,7 @@ class Promises:
             if by_ranks(model):
                 codes = self._coded(place, slice(None))
                 order = None if key is None else order_of(key, np.arange(self.records))
-                ranks_of(codes, order).astype(np.int32).tofile(self._ranks(place))
+                put(self._ranks(place), ranks_of(codes, order).astype(np.int32).tobytes())
 
     def _ranks(self, place: int) -> Path:
         return self.folder / f"ranks-{place}"
@@ -207,7 +208,7 @@ class Promises:
     def _coded(self, place: int, rows: "Int | slice") -> Int:
         """The numbers of the values of some records."""
         number = columns_of(self.models).index(self.models[place].on)
-        places: Places = np.memmap(places_in(self.folder, number), np.int32, "r")
+        places = numbers_in(places_in(self.folder, number), np.int32)
         return np.asarray(self.codings[place].codes[places[rows]], np.int64)
 
     def rules(self, rows: Int) -> Rules:
@@ -215,7 +216,7 @@ class Promises:
         codes = []
         for place, model in enumerate(self.models):
             if by_ranks(model):
-                ranks: Places = np.memmap(self._ranks(place), np.int32, "r")
+                ranks = numbers_in(self._ranks(place), np.int32)
                 codes.append(ranks[rows].astype(np.int64))
             else:
                 codes.append(self._coded(place, rows))

@@ -15,6 +15,7 @@ from shoal.attributes import Kept, Squares, Stored
 from shoal.catalogue import described
 from shoal.errors import ShoalError, ShoalWarning
 from shoal.estimator import Microaggregator
+from shoal.files.sealing import reading, writing
 from shoal.grouping import grouped
 from shoal.measures import information_loss
 from shoal.parameters import Aggregates, Progress
@@ -79,7 +80,7 @@ def group(
         partition = grouped(fitted, space.points, strata=space.strata, rules=rules, progress=progress)
     if getattr(fitted, "interrupted_", False):  # resumed, the block must give the same bytes
         raise KeyboardInterrupt
-    with target.open("wb") as file:
+    with writing(target) as file:
         np.save(file, partition.labels.astype(np.int32))
     said = {key: value for key, value in described(fitted).items() if key not in ("name", "parameters")}
     unruled = None if rules is None else getattr(fitted, "unruled_sse_", None)
@@ -142,7 +143,7 @@ def release(
 ) -> Lost:
     """Write what each record of a grouped block is released with, so many records together."""
     rows, space = space_of(block, columns, k)
-    partition = Partition(space.points, np.load(labels), k)
+    partition = Partition(space.points, labels_in(labels), k)
     cells = space.cells(partition.labels)
     common = space.common_values(cells, aggregate, exact, {column.name: column.digits for column in columns})
     loss = information_loss(space, common, cells)
@@ -152,6 +153,12 @@ def release(
             part = partition.labels[start : start + together]
             writer.write([rows[start : start + together], *(values[part] for values in codes)])
     return Lost([part.sse for part in loss.attributes], [part.sst for part in loss.attributes])
+
+
+def labels_in(path: Path) -> Int:
+    """The groups of some records."""
+    with reading(path) as file:
+        return np.asarray(np.load(file), np.int64)
 
 
 def space_of(block: Path, columns: Sequence[Kept], k: int) -> tuple[Int, Space]:

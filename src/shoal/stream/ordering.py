@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from shoal.files import batches
 from shoal.files.arrays import taken
+from shoal.files.sealing import sink, source
 from shoal.files.stored import trimmed
 from shoal.files.target import permuted
 from shoal.row_order import Int, hashes, order_of
@@ -82,7 +83,7 @@ def rows_of(table: pa.Table) -> Int:
 
 def read(path: Path) -> Iterator[pa.Table]:
     """The records of a bucket, some at a time."""
-    with pa.OSFile(str(path)) as raw, pa.ipc.open_stream(raw) as reader:
+    with source(path) as raw, pa.ipc.open_stream(raw) as reader:
         for batch in reader:
             yield pa.Table.from_batches([batch])
 
@@ -137,7 +138,7 @@ class Spread(ExitStack):
     def _write(self, number: int, piece: pa.Table) -> None:
         """Put records to a bucket, of categories only those that they have."""
         if number not in self._files:
-            raw = self.enter_context(pa.OSFile(str(self.path(number)), "wb"))
+            raw = self.enter_context(sink(self.path(number)))
             packed = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
             self._files[number] = self.enter_context(pa.ipc.new_stream(raw, piece.schema, options=packed))
         columns = [column if ordered_categories(column.type) else trimmed(column) for column in piece.columns]

@@ -64,7 +64,18 @@ from shoal.stream.work import Work
 from shoal.stream.writing import ReleaseWriter
 from shoal.table import Roles
 
-OWN = "memory", "blocks", "overwrite", "report", "public_report", "progress", "engine", "scheduler", "workers"
+OWN = (
+    "memory",
+    "blocks",
+    "overwrite",
+    "report",
+    "public_report",
+    "progress",
+    "engine",
+    "scheduler",
+    "workers",
+    "encrypt_cells",
+)
 """The options of `anonymize_file` that are neither settings nor about CSV files."""
 
 
@@ -85,6 +96,7 @@ def anonymize_file(
     engine: str | None = None,
     scheduler: str | None = None,
     workers: int | None = None,
+    encrypt_cells: bool = False,
     **given: Unpack[FileOptions],
 ) -> FileRelease:
     """Hide every record of a file in a group of at least k, and write the release to another file.
@@ -122,6 +134,9 @@ def anonymize_file(
     workers : int
         How many workers there are on this machine; one for each core by default. The release does
         not depend on it.
+    encrypt_cells : bool
+        Encrypt what workers write to the private folder. The key is drawn for one run, and an interrupted job
+        begins anew; or it is in the environment variable SHOAL_CELLS_KEY of the client and of all workers.
     given
         Every other setting of `anonymize` by its name; and what is known about a CSV file: delimiter, quote,
         encoding, decimal and thousands are text, header says whether its first line names the columns, names is
@@ -137,20 +152,23 @@ def anonymize_file(
     asked_for: tuple[tuple[Edition, Any], ...] = ("owner", report), ("public", public_report)
     pages = {edition: Path(page) for edition, page in asked_for if page is not None}
     if engine is not None or scheduler is not None or workers is not None:
-        by = By(engine or "dask", scheduler, workers)
+        by = By(engine or "dask", scheduler, workers, encrypt_cells)
         return released_folder(
             path, output, settings, Said(**dialect), by, memory, blocks, overwrite, progress, pages
         )
+    if encrypt_cells:
+        raise ShoalError("encrypt_cells is for several workers: say which by engine")
     return released_file(path, output, settings, Said(**dialect), memory, blocks, overwrite, progress, pages)
 
 
 @dataclass(frozen=True)
 class By:
-    """Who does the work: the name of an engine, the address of a scheduler, and how many workers."""
+    """Who does the work: the name of an engine, the address of a scheduler, how many workers; what they hide."""
 
     engine: str
     scheduler: str | None = None
     workers: int | None = None
+    encrypt_cells: bool = False
 
 
 def released_folder(
@@ -175,13 +193,33 @@ def released_folder(
     if pages:
         raise ShoalError("workers draw no report; leave it out, or assess the release afterwards")
     refuse_design(settings)
+    if by.encrypt_cells:
+        refuse_open_ways(path, by)
     engine, n_jobs = engine_named(by.engine, by.scheduler, limit), jobs(by.workers)
     place = str(output).rstrip("/")
     store = place if is_object(place) else None
     target = Path(place) if store is None else Path(place.rsplit("/", 1)[-1]).resolve()
-    job = ClusterJob(str(path), target, settings, said, memory, limit, blocks, engine, n_jobs, store)
+    job = ClusterJob(
+        str(path), target, settings, said, memory, limit, blocks, engine, n_jobs, store, by.encrypt_cells
+    )
     with shown_progress(progress, "anonymizing") as report:
         return job.run(overwrite, report)
+
+
+def refuse_open_ways(path: str | os.PathLike[str], by: By) -> None:
+    """A folder is encrypted as a whole or not at all, and no key passes through a scheduler."""
+    from shoal.stream.cluster.seal import KEY
+
+    if is_object(str(path)):
+        raise ShoalError(
+            "objects are copied into the private folder as they are; copy them to an encrypted disk yourself, or "
+            "leave out encrypt_cells (--encrypt-cells)"
+        )
+    if by.scheduler is not None and KEY not in os.environ:
+        raise ShoalError(
+            f"no key passes through a scheduler: give this program and all workers the same {KEY}, 64 hexadecimal "
+            "digits such as openssl rand -hex 32 gives"
+        )
 
 
 def released_file(

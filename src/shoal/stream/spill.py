@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from shoal.files.sealing import sink, source
+
 Int = NDArray[np.int64]
 Column = NDArray[Any]
 Spilled = Path | Any  # the path of a spilled table, or what `opened` gives for it
@@ -37,8 +39,9 @@ class SpillWriter:
             [(name, pa.from_numpy_dtype(kind)) for name, kind in zip(names, kinds, strict=True)]
         )
         # Bytes of the same weight side by side: a third of the size of plain numbers, and no slower.
+        self._sink = sink(path)
         self._file = pyarrow.parquet.ParquetWriter(
-            path,
+            self._sink,
             self._schema,
             compression="zstd",
             compression_level=1,
@@ -55,6 +58,7 @@ class SpillWriter:
     def __exit__(self, *_: object) -> None:
         self._flush(0)
         self._file.close()
+        self._sink.close()
 
     def write(self, columns: Sequence[Column]) -> None:
         """Add some records."""
@@ -81,7 +85,7 @@ def opened(path: Spilled) -> Iterator[Any]:
     if isinstance(path, pyarrow.parquet.ParquetFile):
         yield path
         return
-    with pyarrow.parquet.ParquetFile(path, pre_buffer=False) as file:
+    with source(path) as raw, pyarrow.parquet.ParquetFile(raw, pre_buffer=False) as file:
         yield file
 
 

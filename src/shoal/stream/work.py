@@ -13,6 +13,7 @@ from shoal.attributes import Kept, kept_from
 from shoal.errors import ShoalError
 from shoal.files import Reader
 from shoal.files.atomic import flush_to_disk, is_one, lock
+from shoal.files.sealing import content_of, put
 from shoal.files.sidecar import manifest_path
 from shoal.report import Edition
 from shoal.stream.groups import Done, Lost
@@ -149,7 +150,7 @@ class Work:
 
     def _load(self) -> dict[str, Any]:
         try:
-            state: dict[str, Any] = json.loads((self.folder / "state.json").read_text())
+            state: dict[str, Any] = json.loads(content_of(self.folder / "state.json"))
         except (OSError, ValueError):
             return {}
         return state if isinstance(state, dict) and state.get("version") == VERSION else {}
@@ -158,7 +159,7 @@ class Work:
 def write_whole(path: Path, content: Any) -> None:
     """Write JSON under another name, then give it its own."""
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(content))
+    put(part, json.dumps(content).encode())
     flush_to_disk(part)
     part.replace(path)
 
@@ -166,7 +167,7 @@ def write_whole(path: Path, content: Any) -> None:
 def read_whole(path: Path) -> Any:
     """What was written so, or None."""
     try:
-        return json.loads(path.read_text())
+        return json.loads(content_of(path))
     except FileNotFoundError:
         return None
 

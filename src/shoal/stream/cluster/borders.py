@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.attributes import Kept, Stored
 from shoal.estimator import Microaggregator
+from shoal.files.sealing import reading, writing
 from shoal.methods.auto import Auto
 from shoal.methods.blocked import Blocked
 from shoal.partition import Partition
@@ -22,7 +23,7 @@ from shoal.stream.cluster.cells import Cut, Tree
 from shoal.stream.cluster.folder import all_whole, whole
 from shoal.stream.cluster.grouping import block_of, labels_of
 from shoal.stream.cluster.job import Job
-from shoal.stream.groups import done_of, space_of, space_with
+from shoal.stream.groups import done_of, labels_in, space_of, space_with
 from shoal.stream.spill import SpillWriter, names_of
 from shoal.stream.spill import whole as all_of
 
@@ -143,7 +144,7 @@ def edge(job: Job, cell: int) -> dict[str, Any]:
     """Write the groups of a cell that are near its borders, each for one pair."""
     columns = job.columns("scaled")
     _, space = space_of(block_of(job, cell), columns, job.settings.k)
-    partition = Partition(space.points, np.load(labels_of(job, cell)), job.settings.k)
+    partition = Partition(space.points, labels_in(labels_of(job, cell)), job.settings.k)
     places = place_of(columns)
     spread = np.sqrt(np.square(space.points - partition.centroids[partition.labels]).mean(axis=0))
     nearest: Float = np.full(partition.n_groups, inf)
@@ -165,7 +166,7 @@ def edge(job: Job, cell: int) -> dict[str, Any]:
     with all_whole(lambda pair: job.folder.file(f"edges/{pair:06d}", cell, ending=".npz")) as path:
         for number, _ in job.borders.of(cell):
             own = np.flatnonzero(of_record == number)
-            with path(number).open("wb") as file:
+            with writing(path(number)) as file:
                 np.savez(file, *[values[own] for values in stored], labels=partition.labels[own])
     return {"records": int((chosen[partition.labels] >= 0).sum())}
 
@@ -185,7 +186,7 @@ def place_of(columns: Sequence[Kept]) -> dict[int, int]:
 
 def loaded(job: Job, pair: int, cell: int, m: int) -> tuple[list[Stored], Int]:
     """The records of a cell that belong to a pair, and their groups."""
-    with np.load(job.folder.file(f"edges/{pair:06d}", cell, ending=".npz")) as file:
+    with reading(job.folder.file(f"edges/{pair:06d}", cell, ending=".npz")) as raw, np.load(raw) as file:
         return [file[f"arr_{number}"] for number in range(m + 1)], file["labels"]
 
 
@@ -201,7 +202,7 @@ def exchange(job: Job, number: int) -> dict[str, Any]:
     sizes = np.bincount(labels)
     goes_right = 2 * np.bincount(labels, weights=is_right) > sizes
     cells = np.where(goes_right, pair.right, pair.left)[labels] if len(labels) else labels
-    with whole(job.folder.file("exchanged", number, ending=".npz")) as path, path.open("wb") as file:
+    with whole(job.folder.file("exchanged", number, ending=".npz")) as path, writing(path) as file:
         np.savez(file, *stored, labels=labels, cells=cells)
     return {"moved": int((cells == pair.left)[is_right].sum() + (cells == pair.right)[~is_right].sum())}
 
@@ -222,11 +223,11 @@ def close(job: Job, cell: int) -> dict[str, Any]:
     assert before is not None
     base = job.folder.path / "cells" / f"{cell:06d}"
     stored = all_of(base, names_of(len(columns)))
-    labels = np.load(job.folder.file("labels", cell, ending=".npy")).astype(np.int64)
+    labels = labels_in(job.folder.file("labels", cell, ending=".npy"))
     gone, came, groups = np.zeros(len(labels), bool), [stored], int(labels.max()) + 1
     for number, _ in job.borders.of(cell):
         gone |= np.isin(stored[0], loaded(job, number, cell, len(columns))[0][0])
-        with np.load(job.folder.file("exchanged", number, ending=".npz")) as file:
+        with reading(job.folder.file("exchanged", number, ending=".npz")) as raw, np.load(raw) as file:
             here = file["cells"] == cell
             came.append([file[f"arr_{place}"][here] for place in range(len(stored))])
             labels = np.concatenate([labels, file["labels"][here] + groups])
@@ -243,7 +244,7 @@ def close(job: Job, cell: int) -> dict[str, Any]:
     promises, k = job.promises(), job.settings.k
     space = space_with(stored[1:], columns, k)
     partition = Partition(space.points, np.unique(labels, return_inverse=True)[1], k)
-    with whole(job.folder.file("regrouped", cell, ending=".npy")) as path, path.open("wb") as file:
+    with whole(job.folder.file("regrouped", cell, ending=".npy")) as path, writing(path) as file:
         np.save(file, partition.labels.astype(np.int32))
     said = before["said"], before["unruled"]
     return asdict(done_of(stored[0], space, partition, columns, job.settings.aggregate, *said, promises))

@@ -11,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from shoal.files.atomic import flush_to_disk
+from shoal.files.sealing import content_of, put
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Folder:
     def marked(self, step: str, *numbers: int) -> dict[str, Any] | None:
         """What is known of a task that was done."""
         try:
-            found: dict[str, Any] = json.loads(self.file("done", *numbers, ending=f"-{step}.json").read_text())
+            found: dict[str, Any] = json.loads(content_of(self.file("done", *numbers, ending=f"-{step}.json")))
         except FileNotFoundError:
             return None
         return found
@@ -37,16 +38,16 @@ class Folder:
     def mark(self, step: str, *numbers: int, said: dict[str, Any]) -> None:
         """Say that a task was done: the last thing that it does."""
         with whole(self.file("done", *numbers, ending=f"-{step}.json")) as path:
-            path.write_text(json.dumps(said))
+            put(path, json.dumps(said).encode())
 
     def keep(self, name: str, what: Any) -> None:
         """Keep an object for the workers."""
         with whole(self.path / name) as path:
-            path.write_bytes(pickle.dumps(what))
+            put(path, pickle.dumps(what))
 
     def kept(self, name: str) -> Any:
         """What was kept under a name."""
-        return pickle.loads((self.path / name).read_bytes())
+        return pickle.loads(content_of(self.path / name))
 
 
 @contextmanager

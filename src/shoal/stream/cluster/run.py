@@ -42,6 +42,7 @@ from shoal.stream.cluster import borders, cells
 from shoal.stream.cluster.folder import Folder, whole
 from shoal.stream.cluster.job import Counts, Job, Plan
 from shoal.stream.cluster.reading import added, chunks_of, column_of, scanned
+from shoal.stream.cluster.seal import Seal, sealed
 from shoal.stream.cluster.steps import LostError, Steps, steps_by
 from shoal.stream.cluster.writing import formulas_of, partitions_of
 from shoal.stream.figures import (
@@ -91,17 +92,22 @@ class ClusterJob:
     engine: Engine
     n_jobs: int
     store: str | None = None  # where the output goes, if that is object storage
+    encrypt_cells: bool = False
 
     def run(self, overwrite: bool, progress: Progress | None) -> FileRelease:
         """All steps, or those that an earlier run has left."""
         check_wishes(self.settings.wishes(), self.settings.aggregate)
         files = files_in(self.path)
+        with sealed(self.target, self.encrypt_cells, overwrite) as seal:
+            return self._run(files, seal, overwrite, progress)
+
+    def _run(self, files: list[str], seal: Seal | None, overwrite: bool, progress: Progress | None) -> FileRelease:
         work = Work(self.target)
         work.sweep(overwrite)
         try:
             with work.locked():
                 self._check_names(work, overwrite)
-                self._begin(work, files, overwrite)
+                self._begin(work, files, seal, overwrite)
                 folder = Folder(work.folder.absolute())  # workers stand in folders of their own
                 try:
                     with steps_by(self.engine, self.n_jobs, folder, progress) as steps:
@@ -141,7 +147,7 @@ class ClusterJob:
             if path.exists() and not (path.is_dir() and not any(path.iterdir())):
                 raise exists_already(path)
 
-    def _begin(self, work: Work, files: list[str], overwrite: bool) -> None:
+    def _begin(self, work: Work, files: list[str], seal: Seal | None, overwrite: bool) -> None:
         """Begin a job, or resume the one that waits if it is the same."""
         wanted = {
             "input": files,
@@ -162,6 +168,8 @@ class ClusterJob:
                 "or discard it by asking to overwrite (--overwrite)"
             )
         work.clear()
+        if seal is not None:
+            seal.write(work.folder)
         self.settings = self.settings.seeded()
         ending = "".join(
             Path(files[0]).suffixes[-2:] if files[0].endswith(".gz") else Path(files[0]).suffixes[-1:]

@@ -10,8 +10,10 @@ from typing import Any
 from shoal.engines import Engine, results
 from shoal.engines.worker import Workers
 from shoal.errors import ShoalError
+from shoal.files.sealing import content_of
 from shoal.parameters import Progress
 from shoal.stream.cluster.folder import Folder
+from shoal.stream.cluster.seal import KEY
 from shoal.stream.cluster.task import Task, perform
 from shoal.stream.figures import Time
 
@@ -101,10 +103,14 @@ class Steps:
         if ended == "done":
             return
         if ended == "refused":
-            why = self.folder.file("refused", task.number, ending=f"-{task.step}").read_text(encoding="utf-8")
-            raise ShoalError(why)
+            raise ShoalError(content_of(self.folder.file("refused", task.number, ending=f"-{task.step}")).decode())
         if ended == "full":
             raise OSError(errno.ENOSPC, "No space left on device")
+        if ended == "sealed":
+            raise LostError(
+                "a worker cannot read the encrypted folder, or files in it have changed; see that it has cryptography "
+                f"and the same {KEY} as this program; run the same command again; it resumes here"
+            )
         raise LostError(
             f"step {task.step} failed on part {task.number} ({ended}); run the same command again; it resumes here"
         )

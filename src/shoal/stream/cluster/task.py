@@ -9,14 +9,17 @@ import resource
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import thread_time
 from typing import Any
 
 from shoal.errors import ShoalError
 from shoal.files.memory import give_back
+from shoal.files.sealing import SealError, put, under
 from shoal.stream.cluster import borders, cells, grouping, reading, writing
 from shoal.stream.cluster.folder import whole
 from shoal.stream.cluster.job import Job
+from shoal.stream.cluster.seal import key_of
 
 STEPS: dict[str, Callable[..., dict[str, Any]]] = {
     "look": reading.look,
@@ -52,13 +55,24 @@ class Task:
 
 @dataclass(frozen=True)
 class Status:
-    """How a task ended: "done", "refused" (the folder says why), "full" (the disk), or the name of an error."""
+    """How a task ended: "done", "refused" (the folder says why), "full" (the disk), "sealed" or an error."""
 
     ended: str
 
 
 def perform(task: Task) -> Status:
     """Do a task, unless it was done."""
+    try:
+        with under(key_of(Path(task.folder))):
+            return done(task)
+    except SealError:
+        return Status("sealed")
+    except OSError as error:  # on a full disk nobody can say why
+        return failed(error)
+
+
+def done(task: Task) -> Status:
+    """The same with the key of the folder, if it has one."""
     job = Job.at(task.folder)
     began = thread_time()
     try:
@@ -68,14 +82,21 @@ def perform(task: Task) -> Status:
             used = {"seconds": thread_time() - began, "peak": peak()}
             job.folder.mark(task.step, task.number, said={**said, "used": used})
         return Status("done")
+    except SealError:
+        raise
     except ShoalError as error:
         with whole(job.folder.file("refused", task.number, ending=f"-{task.step}")) as path:
-            path.write_text(str(error), encoding="utf-8")
+            put(path, str(error).encode())
         return Status("refused")
     except OSError as error:
-        return Status("full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else without_values(error))
+        return failed(error)
     except Exception as error:  # whose message may hold a value of the table
         return Status(without_values(error))
+
+
+def failed(error: OSError) -> Status:
+    """The system does not do what it should."""
+    return Status("full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else without_values(error))
 
 
 def without_values(error: BaseException) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shoal.files import Said, Style
 from shoal.files.dialect import Dialect
+from shoal.files.sealing import content_of, writing
 from shoal.files.source import look
 from shoal.privacy.counting import hashes_of, sizes_of
 from shoal.progress import quietly
@@ -116,8 +117,8 @@ def check(job: Job, output: int) -> dict[str, Any]:
                 where = found[:, 0] % np.uint64(partitions)
                 for partition in np.unique(where).tolist():
                     if partition not in files:
-                        files[partition] = path(partition).open("wb")
-                    found[where == partition].tofile(files[partition])
+                        files[partition] = writing(path(partition))
+                    files[partition].write(found[where == partition].tobytes())
                 records += table.num_rows
         finally:
             for file in files.values():
@@ -133,7 +134,10 @@ def partitions_of(job: Job) -> int:
 
 def count(job: Job, partition: int) -> dict[str, Any]:
     """How many groups there are of each size, among the tuples of a partition, wherever they stand."""
-    found = [np.fromfile(path, np.uint64).reshape(-1, 2) for path in pieces(job.folder, "tuples", partition)]
+    found = [
+        np.frombuffer(content_of(path), np.uint64).reshape(-1, 2)
+        for path in pieces(job.folder, "tuples", partition)
+    ]
     sizes = sizes_of(np.concatenate(found)) if found else np.zeros(0, np.int64)
     different, often = np.unique(sizes, return_counts=True)
     return {"sizes": different.tolist(), "often": often.tolist()}
