@@ -3,7 +3,6 @@ import logging
 import pytest
 
 from shoal.engines.dask import dask
-from shoal.engines.named import ENGINES, engine_named
 from shoal.engines.order import in_order, results, using
 from shoal.errors import ShoalError
 
@@ -53,14 +52,6 @@ def test_an_error_comes_out_in_its_turn_and_workers_stay_open_for_more(address):
         assert [next(found), next(found)] == [0, 1]
         with pytest.raises(ValueError, match="the third"):
             next(found)
-
-
-def test_engines_have_names():
-    assert ENGINES == ("threads", "processes", "dask")
-    with pytest.raises(ShoalError, match="there is no engine 'ray'; there are threads, processes, dask"):
-        engine_named("ray", None, None)
-    with pytest.raises(ShoalError, match="a scheduler is for the engine 'dask', and this one is 'threads'"):
-        engine_named("threads", "tcp://127.0.0.1:1", None)
 
 
 def test_without_a_scheduler_there_is_a_plain_sentence(monkeypatch):

@@ -108,8 +108,8 @@ class Steps:
             raise OSError(errno.ENOSPC, "No space left on device")
         if ended == "sealed":
             raise LostError(
-                "a worker cannot read the encrypted folder, or files in it have changed; see that it has cryptography "
-                f"and the same {KEY} as this program; run the same command again; it resumes here"
+                "a worker cannot read the encrypted folder, or files in it have changed; see that it has the same "
+                f"{KEY} as this program, and cryptography; run the same command again; it resumes here"
             )
         raise LostError(
             f"step {task.step} failed on part {task.number} ({ended}); run the same command again; it resumes here"
