@@ -16,13 +16,15 @@ from shoal.measures.figures import (
 )
 from shoal.measures.homogeneity import l_e, l_sse
 from shoal.measures.loss import AttributeLoss, InformationLoss, information_loss
-from shoal.measures.untouched import Untouched, given_away
+from shoal.measures.untouched import Asked, GivenAway, Untouched, given_away
 
 __all__ = [
     "MEASURES",
+    "Asked",
     "AttributeLoss",
     "Figure",
     "Figured",
+    "GivenAway",
     "InformationLoss",
     "Known",
     "Untouched",

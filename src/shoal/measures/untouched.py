@@ -21,7 +21,7 @@ L. A. Goodman and W. H. Kruskal. Measures of association for cross classificatio
 Statistical Association 49(268), 732-764, 1954.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -60,11 +60,15 @@ _INVERSE = np.uint64(pow(0xD1342543DE82EF95, -1, 2**64))
 _BYTE_NUMBERS = np.random.default_rng(0).integers(0, 2**64, 256, np.uint64)
 
 
-class Tally(Protocol):
-    """Counts how often each hash occurs."""
+class Counter(Protocol):
+    """Takes hashes."""
 
     def add(self, hashes: Hashes) -> None:
         """Take some more."""
+
+
+class Tally(Counter, Protocol):
+    """Counts how often each hash occurs."""
 
     def sizes(self) -> Iterator[Int]:
         """How often each occurs, in parts."""
@@ -240,27 +244,60 @@ def given_away(
 
     `whom` says what the tally counts.
     """
-    kept = [*others, *confidential]
-    if not kept:
+    asked = Asked(tuple(quasi_identifiers), tuple(others), tuple(confidential), records, signs)
+    counters = {name: tally(name) for name in asked.groups}
+    if not counters:
         return Untouched()
-    names = [*quasi_identifiers, *kept]
-    step = -(-records // min(SAMPLE, max(1000, CELLS // len(names))))
-    counters = {name: (tally(name), listed) for name, listed in groups_of(others, confidential).items()}
-    sample, before = [], 0
-    for table in parts(names):
-        for counter, listed in counters.values():
-            counter.add(together(hashes_of(table[name]) for name in listed))
-        rows = np.arange(before, before + table.num_rows)
-        sample.append(chosen(table, rows // RUN % step == 0))
-        before += table.num_rows
-    look = Look(pa.concat_tables(sample), list(quasi_identifiers), signs, step == 1)
-    figures = {}
-    for name, (counter, listed) in counters.items():
-        extra = others if name == "confidential" else ()
-        figures[name] = look.figure(replace(counted(counter, listed, k), whom=whom), extra)
-    if not look.is_whole:
-        figures = checked(parts, figures, signs)
-    return Untouched(figures.get("others"), figures.get("confidential"))
+    sample = asked.seen(parts(asked.names), 0, counters)
+    figures = {name: counted(counters[name], listed, k) for name, listed in asked.groups.items()}
+    return asked.told(sample, {name: replace(each, whom=whom) for name, each in figures.items()}, parts)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Of which columns it is asked what they give away, in how many records."""
+
+    quasi_identifiers: tuple[str, ...]
+    others: tuple[str, ...]
+    confidential: tuple[str, ...]
+    records: int
+    signs: Signs
+
+    @property
+    def names(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.quasi_identifiers, *self.others, *self.confidential]
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The figures that there are to be, and their columns."""
+        both = {"others": self.others, "confidential": self.confidential}
+        return {name: listed for name, listed in both.items() if listed}
+
+    @property
+    def step(self) -> int:
+        """One of so many runs of records is in the sample."""
+        return -(-self.records // min(SAMPLE, max(1000, CELLS // len(self.names))))
+
+    def seen(self, tables: Iterable[pa.Table], before: int, counters: "Mapping[str, Counter]") -> list[pa.Table]:
+        """Hand hashes of records, which so many came before, to the counter of each figure; their sample."""
+        sample = []
+        for table in tables:
+            for name, listed in self.groups.items():
+                counters[name].add(together(hashes_of(table[each]) for each in listed))
+            rows = np.arange(before, before + table.num_rows)
+            sample.append(chosen(table, rows // RUN % self.step == 0))
+            before += table.num_rows
+        return sample
+
+    def told(self, sample: Sequence[pa.Table], figures: "Mapping[str, GivenAway]", parts: Parts) -> Untouched:
+        """The figures that were counted, with what else the columns tell; all is read once more if need be."""
+        look = Look(pa.concat_tables(sample), list(self.quasi_identifiers), self.signs, self.step == 1)
+        extra = {"confidential": self.others}
+        made = {name: look.figure(figure, extra.get(name, ())) for name, figure in figures.items()}
+        if not look.is_whole:
+            made = checked(parts, made, self.signs)
+        return Untouched(made.get("others"), made.get("confidential"))
 
 
 def chosen(table: pa.Table, wanted: NDArray[np.bool_]) -> pa.Table:
@@ -273,25 +310,21 @@ def chosen(table: pa.Table, wanted: NDArray[np.bool_]) -> pa.Table:
         return pa.concat_tables(slices or [table.slice(0, 0)])
 
 
-def groups_of(others: Sequence[str], confidential: Sequence[str]) -> dict[str, Sequence[str]]:
-    """The figures that there are to be, and their columns."""
-    both = {"others": others, "confidential": confidential}
-    return {name: listed for name, listed in both.items() if listed}
-
-
 def counted(counter: Tally, columns: Sequence[str], k: int) -> GivenAway:
     """The figure of some columns as far as counting goes."""
-    records = groups = unique = groups_below = records_below = 0
+    found = np.zeros(5, np.int64)
     for sizes in counter.sizes():
-        small = sizes[sizes < k]
-        records += int(sizes.sum())
-        groups += len(sizes)
-        unique += int((sizes == 1).sum())
-        groups_below += len(small)
-        records_below += int(small.sum())
+        found += among(sizes, k)
+    records, groups, unique, groups_below, records_below = found.tolist()
     if isinstance(counter, PersonTally):  # one who is in several small groups counts once
         records_below = counter.below(k)
     return GivenAway(tuple(columns), k, records, groups, unique, groups_below, records_below)
+
+
+def among(sizes: Int, k: int) -> list[int]:
+    """Of groups of these sizes: records, groups, those of one record, those below k, and the records in these."""
+    small = sizes[sizes < k]
+    return [int(sizes.sum()), len(sizes), int((sizes == 1).sum()), len(small), int(small.sum())]
 
 
 # Hashes of values.

@@ -14,6 +14,8 @@ ROLES = {"quasi_identifiers": ["age", "weight"], "confidential": ["ill"], "ident
 STEPS = (
     "look",
     "scan",
+    "untouched",
+    "tally",
     "measure",
     "spread",
     "group",

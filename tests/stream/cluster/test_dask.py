@@ -38,7 +38,7 @@ def test_the_bytes_are_those_of_threads_for_any_number_of_workers(tmp_path):
             made = release(source, target, engine="dask", scheduler=scheduler, **BLOCKED)
             names = set(cluster.scheduler.task_prefixes)
         assert bytes_in(target) == bytes_in(tmp_path / "threads")
-        assert names == set(made.times) - {"untouched"}
+        assert names == set(made.times)
 
 
 def test_a_frame_of_dask_is_a_table():

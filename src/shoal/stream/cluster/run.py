@@ -5,7 +5,6 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,10 +27,9 @@ from shoal.files.parts import Part, PartsReader, files_in
 from shoal.files.sidecar import manifest_path
 from shoal.files.source import look as look_at
 from shoal.manifest import Manifest, manifest_of
-from shoal.measures import Untouched, given_away
+from shoal.measures import Untouched
 from shoal.parameters import Progress
 from shoal.pipeline import heed, warn_of
-from shoal.privacy import Buckets
 from shoal.privacy.parts import Judged, Promises, columns_of, judged
 from shoal.privacy.parts import spread as spread_values
 from shoal.progress import quietly
@@ -44,6 +42,8 @@ from shoal.stream.cluster.job import Counts, Job, Plan
 from shoal.stream.cluster.reading import added, chunks_of, column_of, scanned
 from shoal.stream.cluster.seal import Seal, sealed
 from shoal.stream.cluster.steps import LostError, Steps, steps_by
+from shoal.stream.cluster.untouched import asked_of, figures_of, sample_of
+from shoal.stream.cluster.untouched import partitions_of as partitions_in
 from shoal.stream.cluster.writing import formulas_of, partitions_of
 from shoal.stream.figures import (
     FileRelease,
@@ -271,8 +271,6 @@ class Steering:
             one.check_aggregate(aggregate_of(one, settings.aggregate))
         promises = self._gathered(table)
         values = 0 if promises is None else promises.n_values
-        left = self.steps.here("untouched", partial(self._left, table, total))
-        said = heed(left, settings.strict)
         width = sum(column.width for column in columns) + PROMISED * len(settings.models)
         blocks = self.asked.asked or cells_for(total, width, room_beside(values, self.asked.limit))
         blocks = max(1, min(blocks, total // (2 * settings.k)))
@@ -283,6 +281,8 @@ class Steering:
         folder = self.job.folder
         folder.keep("returns", found.returns)
         folder.keep("counts", Counts(tuple(records), tuple(settles), blocks, outputs, sampled))
+        left = self._left(table, numbers)
+        said = heed(left, settings.strict)
         columns = self._measured(columns, numbers)
         self._keep("scaled", columns)
         constant = [c.name for c in columns if c.is_constant]
@@ -373,20 +373,15 @@ class Steering:
         promises.rank(settings.key)
         return promises
 
-    def _left(self, table: PartsReader, records: int, progress: Progress) -> Untouched:
+    def _left(self, table: PartsReader, numbers: range) -> Untouched:
         """What the columns that are released as they are give away."""
-        roles = self.settings.roles
-        with ExitStack() as files:
-            return given_away(
-                lambda names: table.batches(names, progress),
-                roles.quasi_identifiers,
-                roles.others(table.columns),
-                roles.confidential,
-                records,
-                self.settings.k,
-                table.dialect.signs,
-                lambda name: files.enter_context(Buckets(self.work.folder, records, name, width=1)),
-            )
+        asked = asked_of(self.job)
+        if not asked.groups:
+            return Untouched()
+        self.steps.all("untouched", numbers)
+        tallies = self.steps.all("tally", range(len(asked.groups) * partitions_in(self.job)))
+        figures = figures_of(self.job, tallies)
+        return asked.told(sample_of(self.job), figures, lambda names: table.batches(names, quietly))
 
     def _measured(self, columns: list[Kept], numbers: range) -> list[Kept]:
         """The columns with their scales, from sums that do not depend on the parts."""

@@ -20,7 +20,8 @@ from shoal.stream.figures import Time
 SHARES = {
     "look": 2,
     "scan": 8,
-    "untouched": 4,
+    "untouched": 3,
+    "tally": 1,
     "measure": 4,
     "spread": 6,
     "group": 44,

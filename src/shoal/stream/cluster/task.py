@@ -16,7 +16,7 @@ from typing import Any
 from shoal.errors import ShoalError
 from shoal.files.memory import give_back
 from shoal.files.sealing import SealError, put, under
-from shoal.stream.cluster import borders, cells, grouping, reading, writing
+from shoal.stream.cluster import borders, cells, grouping, reading, untouched, writing
 from shoal.stream.cluster.folder import whole
 from shoal.stream.cluster.job import Job
 from shoal.stream.cluster.seal import key_of
@@ -24,6 +24,8 @@ from shoal.stream.cluster.seal import key_of
 STEPS: dict[str, Callable[..., dict[str, Any]]] = {
     "look": reading.look,
     "scan": reading.scan,
+    "untouched": untouched.untouched,
+    "tally": untouched.tally,
     "measure": reading.measure,
     "spread": cells.spread,
     "group": grouping.grouped,
