@@ -185,6 +185,8 @@ class Gathering(ABC):
 
     kind: ClassVar[str]
     name: str
+    new_numbers: "Sequence[Stored]" = ()
+    """The new number of each one that `add` has returned, for each joined part; nothing where they stay."""
 
     @abstractmethod
     def add(self, column: Column, before: int) -> Stored:

@@ -8,7 +8,8 @@ there are still more coordinates than asked for, the distances that groups are f
 (`compact.py`). The loss never is: it is computed from path lengths.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
@@ -357,6 +358,19 @@ class CodeGathering(Gathering):
         hint = nearest_name(strange[0], self._known).removeprefix("; ")
         cure = "add what is missing to the taxonomy, or correct the table"
         raise rows_error(self.name, what, where, f"{hint} {cure}".strip())
+
+    def joined(self, others: Sequence[Gathering]) -> "CodeGathering | None":
+        """Codes of all parts."""
+        them = [each for each in others if isinstance(each, CodeGathering)]
+        if len(them) < len(others):
+            return None
+        made, numbers = copy(self), []
+        made._seen = {}
+        for each in (self, *them):
+            found = [made._seen.setdefault(code, len(made._seen)) for code in each._seen]
+            numbers.append(np.array(found, np.int64))
+        made.new_numbers = numbers
+        return made
 
     def finish(self) -> None:
         """Every code was looked at when it came."""

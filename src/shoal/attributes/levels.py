@@ -74,6 +74,20 @@ class Levels:
         self.counts[place] += count
         return place
 
+    def joined(self, others: "Sequence[Levels]") -> "tuple[Levels, list[Int]] | None":
+        """As if one had read these values and then those of the others; the new numbers of each one's values.
+
+        None where there are too many, which is told by whoever reads all of them.
+        """
+        whole, numbers, before = Levels(self.name), [], 0
+        whole._from_file, whole._signs = self._from_file, self._signs
+        for each in (self, *others):
+            listed = zip(each._places, each.first, each.counts, strict=True)
+            found = [whole._place(value, before + row, count) for value, row, count in listed]
+            numbers.append(np.array(found, np.int64))
+            before += sum(each.counts)
+        return None if len(whole._places) > MOST else (whole, numbers)
+
     @property
     def values(self) -> list[Level]:
         """The different values, in the order in which they came up first."""

@@ -5,6 +5,8 @@ whole column (its finest unit, its lowest moment, its layout and its offsets) is
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from math import gcd
@@ -188,6 +190,20 @@ class MomentGathering(Gathering):
 
     def _again(self) -> AgainError:
         return AgainError(partial(type(self), self.name, self._wish, swapped=True))
+
+    def joined(self, others: Sequence[Gathering]) -> "MomentGathering | None":
+        """Parts whose type says what they hold; how text is to be read, only all of it tells."""
+        them = [each for each in others if isinstance(each, MomentGathering) and each._form == self._form]
+        whole = [each for each in (self, *them) if each._low is not None and each._high is not None]
+        if len(them) < len(others) or self._form is None or len(whole) <= len(them):
+            return None
+        made = copy(self)
+        made._parts = [part for each in whole for part in each._parts]
+        made._low = min(each._low for each in whole if each._low is not None)
+        made._high = max(each._high for each in whole if each._high is not None)
+        made._grain = gcd(*(each._grain for each in whole))
+        made._wall_grain = gcd(*(each._wall_grain for each in whole))
+        return made
 
     def finish(self) -> None:
         """All parts are there."""

@@ -14,6 +14,8 @@ More categories than `coordinates` (256 unless another number is asked for) shar
 `shoal.attributes.compact`. Distances are then approximate; the loss is not.
 """
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
@@ -284,6 +286,19 @@ class NominalGathering(Gathering):
             here = np.flatnonzero(np.isin(stored, self._texts)) + before
             rows = np.unique(np.concatenate([[row for row in first if row < before], here])).astype(np.int64)
             raise beside_numbers(self.name, str(text), rows + 1)
+
+    def joined(self, others: Sequence[Gathering]) -> "NominalGathering | None":
+        """Categories of all parts, unless there are numbers among them, of which the rows must be told."""
+        them = [each for each in others if isinstance(each, NominalGathering) and each.kind == self.kind]
+        found = self.levels.joined([each.levels for each in them])
+        if len(them) < len(others) or found is None:
+            return None
+        made = copy(self)
+        made.levels, made.new_numbers = found
+        made._said = any(each._said for each in (self, *them))
+        made._numbers = any(each._numbers for each in (self, *them))
+        is_mixed = made._numbers and any(each._texts for each in (self, *them))
+        return None if is_mixed and not made._said else made
 
     def finish(self) -> None:
         """Any number of categories will do."""

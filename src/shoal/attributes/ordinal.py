@@ -7,6 +7,7 @@ that a record of the group has.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, Self
@@ -235,6 +236,16 @@ class OrdinalGathering(Gathering):
         if not self._ordered:
             self._ordered = ordered_categories(column) or ()
         return self.levels.add(column, before)
+
+    def joined(self, others: Sequence[Gathering]) -> "OrdinalGathering | None":
+        """Categories of all parts, if these have the same order."""
+        them = [each for each in others if isinstance(each, OrdinalGathering) and each._ordered == self._ordered]
+        found = self.levels.joined([each.levels for each in them])
+        if len(them) < len(others) or found is None:
+            return None
+        made = copy(self)
+        made.levels, made.new_numbers = found
+        return made
 
     def finish(self) -> None:
         """Every category has a place in the order."""

@@ -151,17 +151,19 @@ class ColumnGathering(Gathering):
             self._inner.read_apart(chunks)
 
     def joined(self, others: Sequence[Gathering]) -> "ColumnGathering | None":
-        """Parts without gaps of a kind that can be joined."""
-        them = [each for each in others if isinstance(each, ColumnGathering)]
-        whole = [self, *them]
-        if any(each._inner is None or each.gaps for each in whole):
+        """Parts of a kind that can be joined; with gaps where its values are numbered, and gaps left alone."""
+        whole = [self, *(each for each in others if isinstance(each, ColumnGathering))]
+        them = [each._inner for each in whole if each._inner is not None]
+        inner = them[0].joined(them[1:]) if them else None
+        if inner is None or (any(each.gaps for each in whole) and not inner.new_numbers):
             return None
-        inner = self._inner and self._inner.joined([each._inner for each in them if each._inner is not None])
-        if inner is None:
-            return None
-        made = copy(self)
-        made._inner, made._missing = inner, []
-        made.records = sum(each.records for each in whole)
+        made, numbers = copy(self), iter(inner.new_numbers)
+        made._inner, made._missing = inner, [part for each in whole for part in each._missing]
+        made.records, made.gaps = sum(each.records for each in whole), sum(each.gaps for each in whole)
+        made.written = sum((each.written for each in whole), Counter())
+        if inner.new_numbers:
+            none = np.zeros(0, np.int64)
+            made.new_numbers = [none if each._inner is None else next(numbers) for each in whole]
         return made
 
     def kept(self, weight: float, chunks: Chunks) -> tuple[Kept, Settle]:

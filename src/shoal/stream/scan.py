@@ -73,7 +73,10 @@ def joined(parts: Sequence[Scan]) -> Scan | None:
         whole = gathering.joined([part.gatherings[number] for part in others])
         if whole is None:
             return None
-        whole.finish()
+        try:
+            whole.finish()
+        except AgainError:
+            return None
         made.append(whole)
     return Scan(sum(part.records for part in parts), made, {}, any(part.returns for part in parts))
 

@@ -56,6 +56,7 @@ class Counts:
     blocks : how many cells there are
     outputs : how many parts the output has; 2 to the power of `bits` where rows leave in another order
     sampled : the share of records by which cells are drawn
+    renumbered : whether parts have numbered values, such as categories, by themselves
     """
 
     records: tuple[int, ...]
@@ -63,6 +64,7 @@ class Counts:
     blocks: int
     outputs: int
     sampled: float
+    renumbered: bool = False
 
     @property
     def starts(self) -> list[int]:
@@ -102,6 +104,10 @@ class Job:
         """What is known when all parts were read."""
         counts: Counts = self.folder.kept("counts")
         return counts
+
+    def numbers(self, part: int) -> "list[Int | None] | None":
+        """What each number of a part is in the whole table, by column; the last one is that of a gap."""
+        return self.folder.kept(f"numbers-{part:06d}") if self.counts.renumbered else None
 
     @cached_property
     def tree(self) -> Any:

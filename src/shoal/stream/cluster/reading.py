@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.attributes import Stored
+from shoal.attributes.base import Settle
+from shoal.attributes.gaps import is_gap
 from shoal.attributes.tallies import Tally
 from shoal.files import look as look_at
 from shoal.files.objects import brought, check_mark, is_object
@@ -16,7 +18,7 @@ from shoal.progress import quietly
 from shoal.stream.cluster.folder import whole
 from shoal.stream.cluster.job import Job
 from shoal.stream.scan import Scan, scan_apart
-from shoal.stream.spill import SpillWriter, names_of, opened, spilled
+from shoal.stream.spill import SpillWriter, names_of, spilled
 
 Hashes = NDArray[np.uint64]
 Int = NDArray[np.int64]
@@ -40,10 +42,17 @@ def look(job: Job, number: int) -> dict[str, Any]:
 
 def scan(job: Job, number: int) -> dict[str, Any]:
     """Read a part's quasi-identifiers and write what is kept of them."""
-    with job.part(number).opened() as reader, whole(job.folder.file("raw", number, ending=".parquet")) as raw:
+    with job.part(number).opened() as reader, whole(raw_of(job, number)) as raw:
         found = scan_apart(reader, job.roles, job.settings.wishes(), job.format, raw, quietly)
+        if not found.records:
+            SpillWriter(raw, [np.dtype(np.int64)] * (len(found.gatherings) + 1)).__exit__()
     job.folder.keep(f"scan-{number:06d}", found)
     return {"records": found.records}
+
+
+def raw_of(job: Job, number: int) -> Path:
+    """What is kept of a part."""
+    return job.folder.file("raw", number, ending=".parquet")
 
 
 def check_object(job: Job, number: int) -> None:
@@ -62,11 +71,24 @@ def scanned(job: Job, number: int) -> Scan:
 def settled(job: Job, number: int, m: int) -> Iterator[list[Stored]]:
     """The rows of a part in the whole table, and its numbers as every column has them in all."""
     start = done = job.counts.starts[number]
-    for rows, *stored in spilled(job.folder.file("raw", number, ending=".parquet"), names_of(m)):
-        settles = job.counts.settles
+    settles = [settle_of(job, number, place) for place in range(m)]
+    for rows, *stored in spilled(raw_of(job, number), names_of(m)):
         values = [settle(part, done) for settle, part in zip(settles, stored, strict=True)]
         done += len(rows)
         yield [rows + start, *values]
+
+
+def settle_of(job: Job, number: int, place: int) -> Settle:
+    """How a part's numbers are written as the whole column has them."""
+    numbers = job.numbers(number)
+    if numbers is None or (own := numbers[place]) is None:
+        return job.counts.settles[place]
+    return lambda stored, _: renumbered(stored, own)
+
+
+def renumbered(stored: Stored, numbers: Int) -> Stored:
+    """The new number of each old one; the last is that of a gap."""
+    return np.asarray(numbers[np.where(is_gap(stored), -1, stored)])
 
 
 def measure(job: Job, number: int) -> dict[str, Any]:
@@ -98,11 +120,10 @@ def column_of(job: Job, place: int) -> Iterator[Stored]:
     """One column of all parts, for what cannot be summed."""
     starts = job.counts.starts
     for number in range(len(job.plan.files)):
-        done = starts[number]
-        with opened(job.folder.file("raw", number, ending=".parquet")) as file:
-            for (stored,) in spilled(file, [names_of(place + 1)[-1]]):
-                yield job.counts.settles[place](stored, done)
-                done += len(stored)
+        done, settle = starts[number], settle_of(job, number, place)
+        for (stored,) in spilled(raw_of(job, number), [names_of(place + 1)[-1]]):
+            yield settle(stored, done)
+            done += len(stored)
 
 
 def chunks_of(job: Job, place: int) -> Any:

@@ -4,7 +4,7 @@ import errno
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.attributes import Kept
+from shoal.attributes import Kept, Stored
+from shoal.attributes.gaps import GAP
 from shoal.attributes.numeric_stream import as_it_is
 from shoal.attributes.tallies import Tally
 from shoal.design import check_k
@@ -39,7 +40,7 @@ from shoal.space import aggregate_of, checked_weights, digits_of, digits_said, w
 from shoal.stream.cluster import borders, cells
 from shoal.stream.cluster.folder import Folder, whole
 from shoal.stream.cluster.job import Counts, Job, Plan
-from shoal.stream.cluster.reading import added, chunks_of, column_of, scanned
+from shoal.stream.cluster.reading import added, chunks_of, column_of, raw_of, renumbered, scanned
 from shoal.stream.cluster.seal import Seal, sealed
 from shoal.stream.cluster.steps import LostError, Steps, steps_by
 from shoal.stream.cluster.untouched import asked_of, figures_of, sample_of
@@ -222,6 +223,7 @@ class Steering:
     work: Work
     job: Job
     steps: Steps
+    renumbered: bool = False  # parts have numbered values by themselves
 
     @property
     def settings(self) -> Settings:
@@ -280,7 +282,7 @@ class Steering:
         self._keep("read", columns)
         folder = self.job.folder
         folder.keep("returns", found.returns)
-        folder.keep("counts", Counts(tuple(records), tuple(settles), blocks, outputs, sampled))
+        folder.keep("counts", Counts(tuple(records), tuple(settles), blocks, outputs, sampled, self.renumbered))
         left = self._left(table, numbers)
         said = heed(left, settings.strict)
         columns = self._measured(columns, numbers)
@@ -321,17 +323,28 @@ class Steering:
             read_here = partial(self._read_here, table, weights, records)
             found: tuple[Scan, list[Kept], list[Any], list[int]] = self.steps.here("scan", read_here)
             return found
-        kept = [
-            gathering.kept(weight, self._raw_column(place))
-            for place, (gathering, weight) in enumerate(zip(whole_table.gatherings, weights, strict=True))
-        ]
-        return whole_table, [column for column, _ in kept], [each for _, each in kept], records
+        kept: list[Kept] = []
+        settles: list[Any] = []
+        by_part: list[list[Stored | None]] = [[] for _ in records]
+        for place, (gathering, weight) in enumerate(zip(whole_table.gatherings, weights, strict=True)):
+            new = numbers_of_parts(gathering.new_numbers, records)
+            column, settle = gathering.kept(weight, self._raw_column(place, new))
+            for each, own in zip(by_part, new, strict=True):
+                gap = [GAP] if gathering.gaps else []
+                each.append(None if own is None else settle(np.concatenate([own, np.array(gap, np.int64)]), 0))
+            kept.append(column)
+            settles.append(as_it_is if gathering.new_numbers else settle)
+        self.renumbered = any(gathering.new_numbers for gathering in whole_table.gatherings)
+        if self.renumbered:
+            for number, each in enumerate(by_part):
+                self.job.folder.keep(f"numbers-{number:06d}", each)
+        return whole_table, kept, settles, records
 
-    def _raw_column(self, place: int) -> Callable[[], Any]:
+    def _raw_column(self, place: int, numbers: "Sequence[Stored | None]") -> Callable[[], Any]:
         def chunks() -> Any:
-            for number in range(len(self.job.plan.files)):
-                path = self.job.folder.file("raw", number, ending=".parquet")
-                yield from (values for (values,) in spilled(path, [names_of(place + 1)[-1]]))
+            for number, own in enumerate(numbers):
+                for (values,) in spilled(raw_of(self.job, number), [names_of(place + 1)[-1]]):
+                    yield values if own is None else renumbered(values, np.append(own, GAP))
 
         return chunks
 
@@ -353,7 +366,7 @@ class Steering:
         kinds = [np.dtype(np.int64), *(column.dtype for column in columns)]
         for number, end in enumerate(ends.tolist()):
             first_row = end - records[number]
-            with whole(folder.file("raw", number, ending=".parquet")) as path, SpillWriter(path, kinds) as writer:
+            with whole(raw_of(self.job, number)) as path, SpillWriter(path, kinds) as writer:
                 for rows, *values in spilled(numbers, names_of(len(columns))):
                     low, high = np.searchsorted(rows, [first_row, end])
                     if low < high:
@@ -557,6 +570,12 @@ def came_from(table: PartsReader) -> Manifest:
     each = [{"name": part.name, "size": part.size, "sha256": part.sha256} for part in table.each]
     described = {"name": table.file.name, "format": table.format.name, "sha256": table.file.sha256, "parts": each}
     return described | ({"dialect": asdict(table.dialect)} if table.format.is_text else {})
+
+
+def numbers_of_parts(new: "Sequence[Stored]", records: Sequence[int]) -> "list[Stored | None]":
+    """The new numbers of every part, where only those with records have some; None where numbers stay."""
+    coming = iter(new)
+    return [next(coming, None) if size else None for size in records]
 
 
 def only(said: dict[str, Any], made: Any) -> Any:
