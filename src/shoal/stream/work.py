@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -91,6 +92,7 @@ class Work:
         while True:
             self.folder.mkdir(mode=0o700, exist_ok=True)
             with suppress(FileNotFoundError):
+                check_own(self.folder)
                 file = path.open("w")
                 try:
                     if lock(file.fileno()) is False:
@@ -154,6 +156,17 @@ class Work:
         except (OSError, ValueError):
             return {}
         return state if isinstance(state, dict) and state.get("version") == VERSION else {}
+
+
+def check_own(folder: Path) -> None:
+    """A folder for original values is made by Shoal: not a link, nobody else's, and closed to others."""
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise ShoalError(f"{folder} is a link; remove it: original values will stand there while Shoal works")
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise ShoalError(f"{folder} belongs to somebody else; choose another name, or have it removed")
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)
 
 
 def write_whole(path: Path, content: Any) -> None:

@@ -9,7 +9,7 @@ from jobs import people, put, release
 
 import shoal
 from shoal.stream.cluster.borders import MOST_PAIRS, are_wanted, boxes_of, coordinate, cuts_of, leaves, overlap
-from shoal.stream.cluster.grouping import block_of
+from shoal.stream.cluster.grouping import block_of, cell_of
 from shoal.stream.cluster.job import Job
 from shoal.stream.groups import labels_in
 from shoal.stream.spill import names_of, whole
@@ -44,15 +44,15 @@ def records_of(job, path):
     return rows, np.array(points).T
 
 
-def before(job, cell):
-    return job.folder.path / "cells" / f"{cell:06d}"
+def after(job, cell):
+    return block_of(job, cell)[0]
 
 
 def test_every_record_is_in_the_box_of_its_cell(job):
     boxes = boxes_of(job.tree, job.columns("scaled"))
     assert len(boxes) == CELLS
     for cell, box in enumerate(boxes):
-        _, points = records_of(job, before(job, cell))
+        _, points = records_of(job, cell_of(job, cell))
         for axis, (low, high) in box.items():
             assert low <= points[:, axis].min()
             assert points[:, axis].max() <= high
@@ -85,7 +85,7 @@ def test_cells_that_share_nothing_do_not_overlap():
 def test_no_record_is_lost_and_groups_stay_large_enough(job):
     rows = []
     for cell in range(CELLS):
-        own, _ = records_of(job, block_of(job, cell))
+        own, _ = records_of(job, after(job, cell))
         labels = labels_in(job.folder.file("regrouped", cell, ending=".npy"))
         assert len(own) == len(labels)
         assert np.bincount(labels).min() >= K
@@ -107,7 +107,7 @@ def test_exchanges_move_records_between_cells_and_lower_the_spread(job):
 
     moved = [job.folder.marked("exchange", number)["moved"] for number in range(len(job.borders.pairs))]
     assert sum(moved) > 0
-    assert spread(block_of, "regrouped") < spread(before, "labels")
+    assert spread(after, "regrouped") < spread(cell_of, "labels")
 
 
 def test_no_two_pairs_share_a_record(job):

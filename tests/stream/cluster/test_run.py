@@ -2,7 +2,9 @@
 
 import json
 import os
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ from jobs import ROLES, bytes_in, people, put, release, rows_in
 
 import shoal
 from shoal.errors import ShoalError
+from shoal.stream.cluster.folder import Folder
 from shoal.stream.cluster.task import Task, perform
 
 pytestmark = [pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")]
@@ -149,6 +152,133 @@ def test_progress_rises_to_the_end_over_all_steps(tmp_path):
     assert made.times["group"].work > 0
 
 
+@pytest.mark.parametrize("keep_order", [False, True])
+def test_a_part_may_have_no_records(tmp_path, keep_order):
+    given = {"keep_order": True, "key": None} if keep_order else {}
+    source, empty = put(people(60, 8), tmp_path / "in", 2), people(60).slice(0, 0)
+    release(source, tmp_path / "before", **given)
+    pq.write_table(empty, source / "part-0a.parquet")
+    release(source, tmp_path / "out", **given)
+    assert bytes_in(tmp_path / "out") == bytes_in(tmp_path / "before")
+    with pytest.raises(ShoalError, match="k"):
+        release(source / "part-0a*", tmp_path / "none", **given)
+    pa.csv.write_csv(empty, source / "part-0.csv")
+    with pytest.raises(ShoalError, match=r"part-0.csv has a header but no records"):
+        release(source / "*.csv", tmp_path / "none", **given)
+    assert not [path for path in tmp_path.iterdir() if "none" in path.name]
+
+
+@pytest.mark.parametrize("target", ["in", ".", "in/../in"])
+def test_an_output_never_replaces_its_input(tmp_path, monkeypatch, target):
+    source = put(people(60, 8), tmp_path / "in", 2)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ShoalError, match="of the input; choose another"):
+        release(source, tmp_path / target, overwrite=True)
+    assert len(bytes_in(source)) == 2
+    release(source, tmp_path / "in" / "out", overwrite=True)  # beside them
+    assert rows_in(tmp_path / "in" / "out").num_rows == 60
+
+
+def test_two_jobs_at_once_do_not_share_an_output(tmp_path, monkeypatch):
+    source, seen = put(people(60, 8), tmp_path / "in", 2), []
+
+    def crowded(task):
+        if task.step == "group" and not seen:
+            seen.append(1)
+            with pytest.raises(ShoalError, match="another run is at work on this output"):
+                release(source, tmp_path / "out", k=4, overwrite=True)
+        return perform(task)
+
+    monkeypatch.setattr("shoal.stream.cluster.steps.perform", crowded)
+    assert release(source, tmp_path / "out").verified_k >= 3
+    assert seen
+
+
+def test_a_worker_of_another_version_or_without_the_folder_says_so(tmp_path, monkeypatch):
+    source = put(people(60, 8), tmp_path / "in", 2)
+    for changed, said in (
+        ({"version": "0.0.1"}, "a worker does not have version .* of Shoal, as this program has"),
+        ({"folder": "/nowhere/.out.shoal"}, "a worker does not see the private folder beside the output"),
+    ):
+        patched = "shoal.stream.cluster.steps.perform"
+        with monkeypatch.context() as patch:
+            patch.setattr(patched, lambda task, changed=changed: perform(replace(task, **changed)))
+            with pytest.raises(ShoalError, match=said):
+                release(source, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+    assert not Path("/nowhere").exists()
+    release(source, tmp_path / "out")
+
+
+def test_a_worker_whose_files_are_elsewhere_is_found_out(tmp_path, monkeypatch):
+    """It says that it was done, and what it has written is on another disk."""
+    source = put(people(60, 8), tmp_path / "in", 2)
+    monkeypatch.setattr("shoal.stream.cluster.folder.PATIENCE", 0.3)
+
+    def away(task):
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+        real = tmp_path / ".out.shoal"
+        for name in ("plan", "counts"):
+            if (real / name).exists():
+                (tmp_path / "elsewhere" / name).write_bytes((real / name).read_bytes())
+        return perform(replace(task, folder=str(tmp_path / "elsewhere")))
+
+    monkeypatch.setattr("shoal.stream.cluster.steps.perform", away)
+    with pytest.raises(ShoalError, match="a worker has done step look and its files are not here"):
+        release(source, tmp_path / "out", workers=1)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_another_machine_has_written_may_be_seen_late(tmp_path, monkeypatch):
+    source, late = put(people(60, 8), tmp_path / "in", 2), []
+    real = Folder.marked
+
+    def marked(folder, step, *numbers):
+        late.append(step)
+        return real(folder, step, *numbers) if late.count(step) % 7 else None
+
+    monkeypatch.setattr(Folder, "marked", marked)
+    assert release(source, tmp_path / "out", workers=1).verified_k >= 3
+
+
+@pytest.mark.parametrize("kind", ["link", "open"])
+def test_the_private_folder_is_nobody_elses(tmp_path, kind):
+    source, folder = put(people(60, 8), tmp_path / "in", 2), tmp_path / ".out.shoal"
+    if kind == "link":
+        (tmp_path / "theirs").mkdir()
+        folder.symlink_to(tmp_path / "theirs")
+        with pytest.raises(ShoalError, match=r"\.out\.shoal is a link; remove it"):
+            release(source, tmp_path / "out")
+        assert not list((tmp_path / "theirs").iterdir())
+        return
+    folder.mkdir()
+    folder.chmod(0o777)
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "shoal.stream.cluster.steps.perform",
+            lambda task: seen.append(folder.stat().st_mode & 0o777) or perform(task),
+        )
+        release(source, tmp_path / "out")
+    assert set(seen) == {0o700}
+
+
+def test_models_are_checked_on_text_that_each_part_would_be_read_from_in_another_way(tmp_path):
+    """A part whose numbers all look like thousands is read as the input was."""
+    table = people(120, 9)
+    ages = pa.array([f"{number},5" if number < 60 else f"{number},125" for number in range(120)])
+    table = table.set_column(1, "age", ages).set_column(2, "weight", pa.array(range(120)))
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(2):
+        options = pa.csv.WriteOptions(delimiter=";")
+        pa.csv.write_csv(table.slice(60 * number, 60), folder / f"{number}.csv", options)
+    given = {"models": [shoal.LDiversity(2, on="ill")], "decimal": ",", "thousands": ".", "delimiter": ";"}
+    given |= {"keep_order": True, "key": None}
+    made = release(folder, tmp_path / "out", **given)
+    assert made.verified_k >= 3
+
+
 def test_workers_stand_in_other_folders(tmp_path, monkeypatch):
     source = put(people(60, 8), tmp_path / "in", 2)
     (tmp_path / "elsewhere").mkdir()
@@ -169,7 +299,8 @@ def test_workers_stand_in_other_folders(tmp_path, monkeypatch):
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_a_task_says_nothing_of_the_table(tmp_path):
+def test_a_task_says_nothing_of_the_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.stream.cluster.folder.PATIENCE", 0)
     task = Task(str(tmp_path), "scan", 0)
     assert task.key == "scan-0"
     assert str(tmp_path) in repr(task)

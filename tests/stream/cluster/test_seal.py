@@ -230,7 +230,8 @@ def test_a_key_does_not_pass_through_a_scheduler(tmp_path):
     assert os.listdir(tmp_path) == ["in"]
 
 
-def test_a_plain_folder_costs_nothing(tmp_path):
+def test_a_plain_folder_costs_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.stream.cluster.folder.PATIENCE", 0)
     assert key_of(tmp_path) is None
     assert perform(Task(str(tmp_path), "scan", 0)).ended.startswith("AssertionError")
     assert sealing.seal_in(tmp_path).name == "seal.json"

@@ -21,7 +21,7 @@ from shoal.partition import Partition
 from shoal.search.weighted import alike, exchanges_for
 from shoal.stream.cluster.cells import Cut, Tree
 from shoal.stream.cluster.folder import all_whole, whole
-from shoal.stream.cluster.grouping import block_of, labels_of
+from shoal.stream.cluster.grouping import cell_of, labels_of
 from shoal.stream.cluster.job import Job
 from shoal.stream.groups import done_of, labels_in, space_of, space_with
 from shoal.stream.spill import SpillWriter, names_of
@@ -143,7 +143,7 @@ def width(low: float, high: float) -> float:
 def edge(job: Job, cell: int) -> dict[str, Any]:
     """Write the groups of a cell that are near its borders, each for one pair."""
     columns = job.columns("scaled")
-    _, space = space_of(block_of(job, cell), columns, job.settings.k)
+    _, space = space_of(cell_of(job, cell), columns, job.settings.k)
     partition = Partition(space.points, labels_in(labels_of(job, cell)), job.settings.k)
     places = place_of(columns)
     spread = np.sqrt(np.square(space.points - partition.centroids[partition.labels]).mean(axis=0))
@@ -161,7 +161,7 @@ def edge(job: Job, cell: int) -> dict[str, Any]:
         faces &= distance < nearest
         nearest[faces] = distance[faces]
         chosen[faces] = number
-    stored = all_of(block_of(job, cell), names_of(len(columns)))
+    stored = all_of(cell_of(job, cell), names_of(len(columns)))
     of_record = chosen[partition.labels]
     with all_whole(lambda pair: job.folder.file(f"edges/{pair:06d}", cell, ending=".npz")) as path:
         for number, _ in job.borders.of(cell):
@@ -219,11 +219,10 @@ def better(job: Job, stored: Sequence[Stored], labels: Int) -> Int:
 
 def close(job: Job, cell: int) -> dict[str, Any]:
     """The records of a cell and their groups after the exchanges."""
-    columns, before = job.columns("scaled"), job.folder.marked("group", cell)
+    columns, before = job.columns("scaled"), job.folder.awaited("group", cell)
     assert before is not None
-    base = job.folder.path / "cells" / f"{cell:06d}"
-    stored = all_of(base, names_of(len(columns)))
-    labels = labels_in(job.folder.file("labels", cell, ending=".npy"))
+    stored = all_of(cell_of(job, cell), names_of(len(columns)))
+    labels = labels_in(labels_of(job, cell))
     gone, came, groups = np.zeros(len(labels), bool), [stored], int(labels.max()) + 1
     for number, _ in job.borders.of(cell):
         gone |= np.isin(stored[0], loaded(job, number, cell, len(columns))[0][0])

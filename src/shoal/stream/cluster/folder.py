@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from uuid import uuid4
 
 from shoal.files.atomic import flush_to_disk
 from shoal.files.sealing import content_of, put
+
+PATIENCE = 60
+"""Seconds to wait for a file that another machine has written."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,14 @@ class Folder:
         """Say that a task was done: the last thing that it does."""
         with whole(self.file("done", *numbers, ending=f"-{step}.json")) as path:
             put(path, json.dumps(said).encode())
+
+    def awaited(self, step: str, *numbers: int) -> dict[str, Any] | None:
+        """The same of a task that was done by another machine: its disk may show what is there late."""
+        until = monotonic() + PATIENCE
+        while (said := self.marked(step, *numbers)) is None and monotonic() < until:
+            sleep(0.1)
+            list(self.file("done").parent.iterdir())  # a system that remembers what is not there looks again
+        return said
 
     def keep(self, name: str, what: Any) -> None:
         """Keep an object for the workers."""

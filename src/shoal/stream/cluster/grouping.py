@@ -17,25 +17,30 @@ from shoal.stream.groups import release as release_block
 from shoal.stream.spill import SpillWriter
 
 
-def block_of(job: Job, cell: int) -> Path:
-    """The records of a cell: as they came from the parts, or as they are after exchanges with its neighbours."""
-    after = job.folder.file("blocks", cell, ending=".parquet")
-    return after if after.exists() else job.folder.path / "cells" / f"{cell:06d}"
+def cell_of(job: Job, cell: int) -> Path:
+    """The records of a cell as they came from the parts."""
+    return job.folder.path / "cells" / f"{cell:06d}"
 
 
 def labels_of(job: Job, cell: int) -> Path:
     """The groups of these records."""
-    after = job.folder.file("regrouped", cell, ending=".npy")
-    return after if after.exists() else job.folder.file("labels", cell, ending=".npy")
+    return job.folder.file("labels", cell, ending=".npy")
+
+
+def block_of(job: Job, cell: int) -> tuple[Path, Path]:
+    """The records of a cell and their groups, after exchanges with its neighbours if there are any."""
+    if job.borders is None or not job.borders.pairs:
+        return cell_of(job, cell), labels_of(job, cell)
+    return job.folder.file("blocks", cell, ending=".parquet"), job.folder.file("regrouped", cell, ending=".npy")
 
 
 def grouped(job: Job, cell: int) -> dict[str, Any]:
     """Group a cell."""
     promises, columns = job.promises(), job.columns("scaled")
-    block = job.folder.path / "cells" / f"{cell:06d}"
+    block = cell_of(job, cell)
     if promises is not None and job.counts.blocks > 1:
         check_block(block, cell, job.counts.blocks, promises)
-    with whole(job.folder.file("labels", cell, ending=".npy")) as labels:
+    with whole(labels_of(job, cell)) as labels:
         aggregate = job.settings.aggregate
         return asdict(group(block, cell, labels, columns, job.method(), aggregate, quietly, promises))
 
@@ -68,8 +73,7 @@ class ByPart(ExitStack):
 def released(job: Job, cell: int) -> dict[str, Any]:
     """Write what the records of a cell are released with."""
     lost = release_block(
-        block_of(job, cell),
-        labels_of(job, cell),
+        *block_of(job, cell),
         lambda kinds: ByPart(job, cell, kinds),
         job.columns("rounded"),
         job.settings.k,

@@ -145,7 +145,7 @@ class Job:
 
     def part(self, number: int) -> Part:
         """A part of the input, once it was looked at."""
-        found = self.folder.marked("look", number)
+        found = self.folder.awaited("look", number)
         assert found is not None
         return Part(found["reader"])
 
@@ -163,6 +163,10 @@ class Job:
     def output(self, number: int) -> Path:
         """A part of the output, before all of it has its name."""
         return self.folder.file("out", ending=f"{self.name(number)}")
+
+    def output_of(self, part: int) -> int:
+        """The part of the output for a part of the input with records, where these keep their order."""
+        return sum(size > 0 for size in self.counts.records[:part])
 
     def name(self, number: int) -> str:
         """What a part of the output is called."""

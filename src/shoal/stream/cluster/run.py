@@ -45,7 +45,7 @@ from shoal.stream.cluster.seal import Seal, sealed
 from shoal.stream.cluster.steps import LostError, Steps, steps_by
 from shoal.stream.cluster.untouched import asked_of, figures_of, sample_of
 from shoal.stream.cluster.untouched import partitions_of as partitions_in
-from shoal.stream.cluster.writing import formulas_of, partitions_of
+from shoal.stream.cluster.writing import formulas_of, partitions_of, style_of
 from shoal.stream.figures import (
     FileRelease,
     block_figures,
@@ -107,7 +107,7 @@ class ClusterJob:
         work.sweep(overwrite)
         try:
             with work.locked():
-                self._check_names(work, overwrite)
+                self._check_names(work, files, overwrite)
                 self._begin(work, files, seal, overwrite)
                 folder = Folder(work.folder.absolute())  # workers stand in folders of their own
                 try:
@@ -126,7 +126,7 @@ class ClusterJob:
         except OSError as error:
             raise disk_error(self.target, error) from None
 
-    def _check_names(self, work: Work, overwrite: bool) -> None:
+    def _check_names(self, work: Work, files: list[str], overwrite: bool) -> None:
         """Whether the output may have its name."""
         if by_suffix(self.target.name):
             raise ShoalError(f"workers write several files: {self.target} is to be a folder, without an ending")
@@ -134,6 +134,11 @@ class ClusterJob:
             raise ShoalError(f"cannot write {self.target}: the folder {self.target.parent} does not exist")
         if self.target.exists() and not self.target.is_dir():
             raise ShoalError(f"cannot write {self.target}: it is there and no folder")
+        within = [Path(each) for each in files if self.target.resolve() in Path(each).parents]
+        if self.store is None and within:
+            raise ShoalError(
+                f"{self.target} holds {within[0].name} of the input; choose another name for the output"
+            )
         if work.stage == "moving" or overwrite:
             return
         if self.store is not None and (exists(self.store) or exists(f"{self.store}.manifest.json")):
@@ -277,7 +282,7 @@ class Steering:
         blocks = self.asked.asked or cells_for(total, width, room_beside(values, self.asked.limit))
         blocks = max(1, min(blocks, total // (2 * settings.k)))
         refuse_patterns(gaps, blocks)
-        outputs = len(records) if settings.key is None else power_of_two(-(-total // OUTPUT))
+        outputs = sum(size > 0 for size in records) if settings.key is None else power_of_two(-(-total // OUTPUT))
         sampled = max(LEAST_SAMPLED, SAMPLED * blocks) / total
         self._keep("read", columns)
         folder = self.job.folder
@@ -319,6 +324,8 @@ class Steering:
             raise
         except ShoalError:  # said of a part; the rows of the whole table are told by whoever reads all of it
             whole_table, records = None, []
+        if records:
+            check_k(self.settings.k, sum(records))
         if whole_table is None:
             read_here = partial(self._read_here, table, weights, records)
             found: tuple[Scan, list[Kept], list[Any], list[int]] = self.steps.here("scan", read_here)
@@ -470,7 +477,7 @@ class Steering:
         """Check what was written, and describe it."""
         settings, state = self.settings, self.work.state
         kept = [name for name in table.columns if name not in settings.roles.identifiers]
-        counted, judgement = self._verified(kept, checked)
+        counted, judgement = self._verified(table, kept, checked)
         told = found[0].told if len(found) == 1 else judgement.information if judgement else {}
         loss = loss_of(columns, lost)
         checks = judgement.checks if judgement else []
@@ -509,7 +516,9 @@ class Steering:
         for path in out.iterdir():
             path.chmod(0o666 & ~mask)
 
-    def _verified(self, kept: list[str], checked: list[dict[str, Any]]) -> tuple[tuple[int, int], Judged | None]:
+    def _verified(
+        self, table: PartsReader, kept: list[str], checked: list[dict[str, Any]]
+    ) -> tuple[tuple[int, int], Judged | None]:
         """Count the tuples of all parts of the output together; what is not as promised never gets its name.
 
         The smallest class comes back, and how many there are.
@@ -527,7 +536,8 @@ class Steering:
         if not self.settings.models:
             return (k, classes), None
         models = self.settings.models
-        said = Said()
+        style = style_of(self.job, table.dialect)
+        said = Said() if style is None else Said(**style.dialect.said())
         parts = [
             Part(look_at(self._where() / self.job.name(number), said, quietly).as_dict())
             for number in range(self.job.counts.outputs)

@@ -13,8 +13,7 @@ from shoal.errors import ShoalError
 from shoal.files.sealing import content_of
 from shoal.parameters import Progress
 from shoal.stream.cluster.folder import Folder
-from shoal.stream.cluster.seal import KEY
-from shoal.stream.cluster.task import Task, perform
+from shoal.stream.cluster.task import ENDS, Task, perform
 from shoal.stream.figures import Time
 
 SHARES = {
@@ -63,8 +62,7 @@ class Steps:
             done += 1
             self.report(step, done / len(wanted))
         self.report(step, 1.0)
-        found = [self.folder.marked(step, number) for number in wanted]
-        said = [each for each in found if each is not None]
+        said = [self._said(step, number) for number in wanted]
         used = [each["used"] for each in said]
         self.times[step] = Time(
             len(said),
@@ -72,6 +70,15 @@ class Steps:
             perf_counter() - began,
             max((each["peak"] for each in used), default=0.0),
         )
+        return said
+
+    def _said(self, step: str, number: int) -> dict[str, Any]:
+        """What a task that was done has said."""
+        if (said := self.folder.awaited(step, number)) is None:
+            raise LostError(
+                f"a worker has done step {step} and its files are not here; all need the same files under the "
+                "same names; run the same command again; it resumes here"
+            )
         return said
 
     def here(self, step: str, work: Callable[[Progress], Any]) -> Any:
@@ -107,11 +114,8 @@ class Steps:
             raise ShoalError(content_of(self.folder.file("refused", task.number, ending=f"-{task.step}")).decode())
         if ended == "full":
             raise OSError(errno.ENOSPC, "No space left on device")
-        if ended == "sealed":
-            raise LostError(
-                "a worker cannot read the encrypted folder, or files in it have changed; see that it has the same "
-                f"{KEY} as this program, and cryptography; run the same command again; it resumes here"
-            )
+        if ended in ENDS:
+            raise LostError(f"a worker {ENDS[ended]}; run the same command again; it resumes here")
         raise LostError(
             f"step {task.step} failed on part {task.number} ({ended}); run the same command again; it resumes here"
         )

@@ -19,7 +19,8 @@ from shoal.files.sealing import SealError, put, under
 from shoal.stream.cluster import borders, cells, grouping, reading, untouched, writing
 from shoal.stream.cluster.folder import whole
 from shoal.stream.cluster.job import Job
-from shoal.stream.cluster.seal import key_of
+from shoal.stream.cluster.seal import KEY, key_of
+from shoal.version import __version__
 
 STEPS: dict[str, Callable[..., dict[str, Any]]] = {
     "look": reading.look,
@@ -48,6 +49,7 @@ class Task:
     folder: str
     step: str
     number: int
+    version: str = __version__  # of the client
 
     @property
     def key(self) -> str:
@@ -57,13 +59,26 @@ class Task:
 
 @dataclass(frozen=True)
 class Status:
-    """How a task ended: "done", "refused" (the folder says why), "full" (the disk), "sealed" or an error."""
+    """How a task ended: "done", "refused" (the folder says why), one of `ENDS`, or an error."""
 
     ended: str
 
 
+ENDS = {
+    "sealed": "cannot read the encrypted folder, or files in it have changed; see that it has cryptography and "
+    f"the same {KEY} as this program",
+    "other version": f"does not have version {__version__} of Shoal, as this program has; give all the same one",
+    "elsewhere": "does not see the private folder beside the output; all need the same files under the same names",
+}
+"""What is to be said of a worker that cannot do what others can."""
+
+
 def perform(task: Task) -> Status:
     """Do a task, unless it was done."""
+    if task.version != __version__:
+        return Status("other version")
+    if not Path(task.folder).is_dir():
+        return Status("elsewhere")
     try:
         with under(key_of(Path(task.folder))):
             return done(task)

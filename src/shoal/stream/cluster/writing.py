@@ -36,6 +36,8 @@ def deal(job: Job, number: int) -> dict[str, Any]:
     part, columns = job.part(number), job.columns("rounded")
     check_object(job, number)
     with part.opened_again() as reader:
+        if not job.counts.records[number]:
+            return {"formulas": {}}
         writer = ReleaseWriter(
             reader,
             job.roles,
@@ -52,7 +54,7 @@ def deal(job: Job, number: int) -> dict[str, Any]:
         formulas = writer.formulas()
         coming = writer.tables(job.format, style_of(job, reader.dialect), formulas, quietly)
         if job.settings.key is None:
-            put(job, number, coming, reader.dialect)
+            put(job, job.output_of(number), coming, reader.dialect)
         else:
             spread_rows(job, number, coming)
     return {"formulas": {name: [found.first, found.count] for name, found in formulas.items()}}
