@@ -71,22 +71,23 @@ def scanned(job: Job, number: int) -> Scan:
 def settled(job: Job, number: int, m: int) -> Iterator[list[Stored]]:
     """The rows of a part in the whole table, and its numbers as every column has them in all."""
     start = done = job.counts.starts[number]
-    settles = [settle_of(job, number, place) for place in range(m)]
+    settles = settles_of(job, number)
     for rows, *stored in spilled(raw_of(job, number), names_of(m)):
         values = [settle(part, done) for settle, part in zip(settles, stored, strict=True)]
         done += len(rows)
         yield [rows + start, *values]
 
 
-def settle_of(job: Job, number: int, place: int) -> Settle:
-    """How a part's numbers are written as the whole column has them."""
+def settles_of(job: Job, number: int) -> list[Settle]:
+    """How a part's numbers are written as every column has them in all."""
     numbers = job.numbers(number)
-    if numbers is None or (own := numbers[place]) is None:
-        return job.counts.settles[place]
-    return lambda stored, _: renumbered(stored, own)
+    if numbers is None:
+        return list(job.counts.settles)
+    pairs = zip(job.counts.settles, numbers, strict=True)
+    return [settle if own is None else partial(renumbered, numbers=own) for settle, own in pairs]
 
 
-def renumbered(stored: Stored, numbers: Int) -> Stored:
+def renumbered(stored: Stored, _: int = 0, *, numbers: Int) -> Stored:
     """The new number of each old one; the last is that of a gap."""
     return np.asarray(numbers[np.where(is_gap(stored), -1, stored)])
 
@@ -120,7 +121,7 @@ def column_of(job: Job, place: int) -> Iterator[Stored]:
     """One column of all parts, for what cannot be summed."""
     starts = job.counts.starts
     for number in range(len(job.plan.files)):
-        done, settle = starts[number], settle_of(job, number, place)
+        done, settle = starts[number], settles_of(job, number)[place]
         for (stored,) in spilled(raw_of(job, number), [names_of(place + 1)[-1]]):
             yield settle(stored, done)
             done += len(stored)

@@ -351,7 +351,7 @@ class Steering:
         def chunks() -> Any:
             for number, own in enumerate(numbers):
                 for (values,) in spilled(raw_of(self.job, number), [names_of(place + 1)[-1]]):
-                    yield values if own is None else renumbered(values, np.append(own, GAP))
+                    yield values if own is None else renumbered(values, numbers=np.append(own, GAP))
 
         return chunks
 
