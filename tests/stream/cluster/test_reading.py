@@ -140,7 +140,7 @@ def test_numbers_that_come_late_among_categories_are_told_as_one_machine_tells_t
 
 def test_numbers_whose_digits_do_not_go_together_are_read_once_more(tmp_path):
     """Each part can be held in whole units, and all together cannot."""
-    texts = [f"{10**15 + number}.5" for number in range(60)] + [f"0.{number:06d}" for number in range(60)]
+    texts = [f"{10**11 + number}.5" for number in range(60)] + [f"0.{number:06d}" for number in range(60)]
     whole = pa.table({"size": texts, "age": list(range(120)), "free": list(range(120))})
     given = {"quasi_identifiers": ["size", "age"], "confidential": ["free"], "key": "00" * 16, "method": "mdav"}
     given |= {"decimal": "."}
