@@ -5,6 +5,9 @@
     python benchmarks/regrets.py FILE small       a fifth of the cells
     python benchmarks/regrets.py FILE tables      no cell: the tables of the docs, from the lines of FILE
     python benchmarks/regrets.py cliffs           the time of `Auto` while tables double
+    python benchmarks/regrets.py versions         `Auto` of this version and of another one, whose folder `src` is
+                                                  SHOAL_BEFORE; SHOAL_CONSTRAINED is a Python that has
+                                                  k-means-constrained
 
 A cell is a table and k. Cells that FILE has already are not done again, so an interrupted run resumes where it
 stopped. `Auto` without `seconds` comes first. Then every rival gets the processor time that it took. A rival
@@ -19,7 +22,9 @@ import json
 import os
 import signal
 import statistics
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
@@ -28,8 +33,6 @@ from typing import NamedTuple
 import numpy as np
 
 import shoal
-import shoal.engines.timing
-import shoal.search.deadline
 from shoal import CBFS, DBA, IMHM, MDAV, PCL, TFRP, VMDAV, Auto, Blocked, PathMHM, Refined
 from shoal.estimator import Microaggregator
 from shoal.methods.auto import choose
@@ -197,9 +200,12 @@ def measured(cell: Cell) -> dict[str, object]:
 
 def prepared() -> None:
     """Everything compiled or loaded; from here on all clocks count processor time, and so do limits of time."""
+    from shoal.engines import timing
+    from shoal.search import deadline
+
     signal.signal(signal.SIGPROF, stop)
-    shoal.search.deadline.monotonic = process_time
-    shoal.engines.timing.perf_counter = process_time
+    deadline.monotonic = process_time
+    timing.perf_counter = process_time
     for n, k in ((400, 3), (400, 40), (400, 5), (6_000, 12), (700, 310)):
         X = zscores(np.random.default_rng(0).normal(size=(n, 3)))
         for model in (Auto(k, n_jobs=1), *(model for _, model in rivals(n, k, 0.2))):
@@ -272,15 +278,21 @@ def write(name: str, content: str) -> None:
     print(content)
 
 
+DOUBLED = [
+    (10, 500, (2_500, 5_000, 10_000, 20_000, 40_000)),
+    (10, 5, (1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)),
+    (10, 50, (2_000, 4_000, 8_000, 16_000)),
+    (100, 5, (1_000, 2_000, 4_000, 8_000)),
+]
+
+
 def cliffs() -> None:
-    """The time of `Auto`, the median of three, while tables double from 500 records on."""
+    """The time of `Auto`, the median of three, while tables double."""
     prepared()
     rows = []
-    for m, k in ((10, 5), (10, 50), (3, 10), (100, 5), (10, 500)):
+    for m, k, sizes in DOUBLED:
         before = 0.0
-        for n in (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000):
-            if n * m > 1_600_000 or n < 2 * k:
-                continue
+        for n in sizes:
             X = table("gauss", n, m)
             seconds = statistics.median(timed(Auto(k, n_jobs=1), X)[1] for _ in range(3))
             rows.append(f"| {n} | {m} | {k} | {seconds:.2f} | {f'{seconds / before:.2f}' if before else ''} |")
@@ -290,9 +302,69 @@ def cliffs() -> None:
     write("regrets_cliffs", head + "\n".join(rows))
 
 
+VERSIONS = [
+    *cells_of("gauss", (10_000, 10, (50, 100, 200))),
+    *cells_of("forest", (20_000, 10, (200,))),
+    *cells_of("adult, numbers", (48_842, 6, (100,))),
+    *cells_of("eia", (4_092, 11, (50,))),
+    *cells_of("gauss", (5_000, 10, (5,)), (10_000, 10, (5,)), (5_000, 100, (5,))),
+]
+CONSTRAINED = """
+import sys, numpy as np
+from time import process_time
+from k_means_constrained import KMeansConstrained
+X, k = np.load(sys.argv[1]), int(sys.argv[2])
+begin = process_time()
+labels = KMeansConstrained(len(X) // k, size_min=k, n_init=1, random_state=0).fit(X).labels_
+taken = process_time() - begin
+assert np.bincount(labels).min() >= k
+means = np.array([X[labels == group].mean(axis=0) for group in range(labels.max() + 1)])
+print(100 * np.square(X - means[labels]).sum() / np.square(X - X.mean(axis=0)).sum(), taken)
+"""
+
+
+def versions() -> None:
+    """Both versions and k-means-constrained on the same tables, each fit in a process of its own."""
+    constrained = os.environ.get("SHOAL_CONSTRAINED")
+    rows = []
+    for cell in VERSIONS:
+        fit = [sys.executable, __file__, "fit", *map(str, cell)]
+        found = [said([*fit, "auto"], os.environ["SHOAL_BEFORE"]), said([*fit, "auto"]), said([*fit, "pcl"])]
+        if constrained and str(cell).startswith("gauss 10000 x 10, k = ") and cell.k >= 50:
+            with tempfile.TemporaryDirectory() as folder:
+                path = str(Path(folder) / "points.npy")
+                np.save(path, table(cell.data, cell.n, cell.m))
+                found.append(said([constrained, "-c", CONSTRAINED, path, str(cell.k)]))
+        figures = " | ".join(f"{loss:.3f} in {seconds:.2f} s" for loss, seconds in found)
+        rows.append(f"| {cell} | {figures} |" + " |" * (4 - len(found)))
+        print(rows[-1], flush=True)
+    head = "| table | `Auto` before | `Auto` | PCL | k-means-constrained |\n|---|--:|--:|--:|--:|\n"
+    write("regrets_versions", head + "\n".join(rows))
+
+
+def said(command: list[str], source: str | None = None) -> tuple[float, float]:
+    """The loss and the processor seconds that a command prints last."""
+    environment = os.environ | ({} if source is None else {"PYTHONPATH": source})
+    text = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    loss, seconds = text.splitlines()[-1].split()
+    return float(loss), float(seconds)
+
+
+def fit(data: str, n: str, m: str, k: str, name: str) -> None:
+    """One fit, after one of some of the records that loads what is compiled."""
+    X = table(data, int(n), int(m))
+    model = Auto(int(k), n_jobs=1) if name == "auto" else PCL(int(k), n_starts=1, noise="none", n_jobs=1)
+    model._group(X[: min(len(X), 20 * int(k) + 400)], None)
+    print(*timed(model, X))
+
+
 if __name__ == "__main__":
     if sys.argv[1:] == ["cliffs"]:
         cliffs()
+    elif sys.argv[1:] == ["versions"]:
+        versions()
+    elif sys.argv[1:2] == ["fit"]:
+        fit(*sys.argv[2:])
     elif sys.argv[2:] == ["tables"]:
         tables(Path(sys.argv[1]))
     elif len(sys.argv) > 1:

@@ -67,6 +67,7 @@ def test_every_group_has_k_records_whatever_is_chosen(sample):
         (1_000_000, [0, 1], 5, Blocked, "50 blocks of 20000 records, then 3 rounds of exchanges"),
         (1_000_000, [0, 1], 50, Blocked, "12 rounds of PCL"),
         (4000, [0, 1], 500, Blocked, "PCL in one block"),
+        (10_000, [0, 1], 500, Blocked, "PCL in one block, the best of 4 starts with noise"),
         (1_000_000, [0, 1], 5000, Blocked, "PCL in 4 blocks of 250000 records"),
         (10_000_000, [0, 1], 5000, MDAV, "no time for PCL"),
     ],

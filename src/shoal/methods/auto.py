@@ -9,6 +9,7 @@ Cost: near-linear, or `seconds`, where given.
 """
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -44,6 +45,9 @@ _LINE = 1e9  # n * k up to which one attribute is cut optimally
 _LARGE = 300  # the largest k at which exchanges of single records are worth their time
 _CELLS = 1.2e-6  # seconds for a record and a cell in PCL
 _LARGE_SECONDS = 60.0  # for PCL where no time is given
+_STARTS = 10  # with noise that PCL has by default up to _REFINED records
+_NOISE_GROWTH = 1.6  # the power of the records with which the time of a start grows
+_NOISY = 40_000  # records beyond which even one start with noise takes too long
 _LEAST_CELLS = 40  # of a block; with fewer the borders cost more than PCL gains
 _WHOLE = 3_000  # records up to which a whole round of annealing is the default,
 _EFFORT = 5_400.0  # records for which a round of annealing takes as long as it may beyond,
@@ -228,7 +232,7 @@ def choose(
     if seconds is not None:
         return in_time(n, m, k, seconds, steps, n_jobs, seed)
     if k > _LARGE:
-        return large_groups(n, k, _LARGE_SECONDS, n_jobs, seed)
+        return large_groups(n, k, _LARGE_SECONDS, n_jobs, seed, noisy_starts(n))
     work = n * max(1.0, m / _FEW)
     cells = _CELL_ROUNDS if k >= _CELLED and work > _WHOLE else 0
     if (effort := effort_for(n, work, k)) >= _LEAST_EFFORT:
@@ -352,15 +356,26 @@ def starts_for(k: int, rules: "Rules") -> list[Microaggregator]:
     return found
 
 
-def large_groups(n: int, k: int, seconds: float, n_jobs: int, seed: int | None) -> Choice:
+def noisy_starts(n: int) -> int | None:
+    """How many starts with noise take PCL about as long as its ten for as many records as it has ten for."""
+    return ceil(_STARTS * (_REFINED / n) ** _NOISE_GROWTH) if _REFINED < n <= _NOISY else None
+
+
+def large_groups(
+    n: int, k: int, seconds: float, n_jobs: int, seed: int | None, starts: int | None = None
+) -> Choice:
     """PCL, in blocks if all cells together would take too long, or MDAV if blocks would have few cells."""
     cells = int(seconds / (_CELLS * n))
     if cells < min(_LEAST_CELLS, n // k):
         return Choice(MDAV(k=k), f"groups of more than {_LARGE} records, and no time for PCL: MDAV")
     size = min(n, cells * k)
+    pcl, words = PCL(k=k, random_state=seed), ""
+    if starts is not None and size == n:
+        pcl.set_params(n_starts=starts, noise="jitter")
+        words = f", the best of {times(starts, 'start')} with noise"
     return Choice(
-        Blocked(PCL(k=k, random_state=seed), max_size=size, sweeps=0, n_jobs=n_jobs),
-        f"groups of more than {_LARGE} records: PCL in {cut(n, k, size)}",
+        Blocked(pcl, max_size=size, sweeps=0, n_jobs=n_jobs),
+        f"groups of more than {_LARGE} records: PCL in {cut(n, k, size)}{words}",
     )
 
 
