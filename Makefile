@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help demo test nightly coverage wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster cluster-kills
+.PHONY: help demo test nightly coverage wheel releases lint types unit fuzz bench bench-mdav bench-univariate bench-pcl bench-scale exactness papers optimality docs pictures clean bench-stream bench-large bench-bounds bounds-safety bench-start bench-wide bench-persons bench-models bench-attacks bench-peers-risk bench-assess bench-downstream records rivals regrets kills public mixed muant bench-compare locations-steps locations-kills bench-locations bench-cluster cluster-kills
 
 help:
 	@echo "make demo   anonymize the built-in example; says where the release and the report are"
@@ -42,6 +42,7 @@ help:
 	@echo "make bounds-safety  lower bounds against brute force on 2000 random tables and Optimal on 200, half an hour"
 	@echo "make records     Refined against the lowest losses known, over an hour; writes a table of the docs"
 	@echo "make rivals      methods and other tools side by side, a quarter of an hour; writes a table of the docs"
+	@echo "make regrets     auto against all other methods given the same time, 52 tables, an hour; REGRETS is the file it resumes; writes tables of the docs"
 	@echo "make mixed       tables of many kinds: Adult, a million records, many categories, places; a quarter of an hour"
 	@echo "make muant       the mixed example of another tool, some minutes; needs SHOAL_MUANT, the folder of its files"
 	@echo "make public      public tables as inspect suggests, some minutes; needs SHOAL_PUBLIC, the folder of the tables"
@@ -170,6 +171,12 @@ records: $(VENV)/.dev
 	$(BIN)/python benchmarks/records.py
 rivals: $(VENV)/.dev
 	$(BIN)/python benchmarks/rivals.py
+
+REGRETS ?= regrets.jsonl
+regrets: $(VENV)/.dev
+	$(BIN)/python benchmarks/regrets.py $(REGRETS)
+	$(BIN)/python benchmarks/regrets.py $(REGRETS) tables
+	$(BIN)/python benchmarks/regrets.py cliffs
 
 mixed: $(VENV)/.dev
 	$(BIN)/python benchmarks/mixed.py
