@@ -1,7 +1,7 @@
 """The map of regrets: what `Auto` loses beside the best of all methods that are given the same time.
 
     python benchmarks/regrets.py FILE             all cells, under an hour; a line of JSON for each, kept in FILE
-    python benchmarks/regrets.py FILE fitted      only those that the rule was chosen on; `others` for the rest
+    python benchmarks/regrets.py FILE fitted      only those in even places; `others` for the rest
     python benchmarks/regrets.py FILE small       a fifth of the cells
     python benchmarks/regrets.py FILE tables      no cell: the tables of the docs, from the lines of FILE
     python benchmarks/regrets.py cliffs           the time of `Auto` while tables double
@@ -13,7 +13,8 @@ A cell is a table and k. Cells that FILE has already are not done again, so an i
 stopped. `Auto` without `seconds` comes first. Then every rival gets the processor time that it took. A rival
 counts if it takes 1.1 times that time at most, or 0.3 s more; a slower one is stopped. Clocks count processor
 time, on one thread, so other work on the machine matters less. The regret is the loss of `Auto` by the lowest loss
-of all that count, less 1. The cells in even places of the list are those that the rule was chosen on.
+of all that count, less 1. A rule may be changed for what cells in even places of the list show; those in odd
+places tell what it is worth.
 
 The data come from ../shared (or where SHOAL_SHARED says). docs/regrets.md says what the tables are.
 """
@@ -117,7 +118,7 @@ def adult(data: str, n: int) -> np.ndarray:
     release = shoal.anonymize(
         frame, k=3, method="mdav", quasi_identifiers=quasi, confidential=["income"], gaps="blank"
     )
-    return release.partition.X
+    return release.space.points
 
 
 # Methods
@@ -214,7 +215,7 @@ def prepared() -> None:
 
 
 def chosen_on(place: int) -> bool:
-    """Whether the rule was chosen on the cell at this place of the list."""
+    """Whether a rule may be changed for what the cell at this place of the list shows."""
     return place % 2 == 0
 
 
@@ -260,13 +261,13 @@ def tables(path: Path) -> None:
         best = min([line["loss"], *(found[0] for found in line["rivals"].values() if found is not None)])
         rows.append(
             f"| {cell.data} | {cell.n} | {line['m']} | {cell.k} | {line['loss']:.3f} | {line['seconds']:.2f} "
-            f"| {best:.3f} | {name if more > 0.0 else ''} | {100 * more:.2f} | {'yes' if half else ''} |"
+            f"| {best:.3f} | {name if more > 0.0 else ''} | {100 * more:.2f} | {'even' if half else 'odd'} |"
         )
-    head = "| table | n | m | k | loss of `Auto`, % | s | best, % | by | regret, % | chosen on |\n"
+    head = "| table | n | m | k | loss of `Auto`, % | s | best, % | by | regret, % | place |\n"
     write("regrets", head + "|---|--:|--:|--:|--:|--:|--:|---|--:|---|\n" + "\n".join(rows))
     rows = [
         f"| {name} | {len(each)} | {max(each):.2f} | {statistics.mean(each):.2f} | {sum(r > 3 for r in each)} |"
-        for name, each in (("the rule was chosen on", halves[True]), ("all others", halves[False]))
+        for name, each in (("in even places", halves[True]), ("in odd places", halves[False]))
         if each
     ]
     head = "| cells | number | worst, % | mean, % | above 3 % |\n|---|--:|--:|--:|--:|\n"
