@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive
-from shoal import MDAV, Auto
+from shoal import MDAV, Auto, Refined
 from shoal.bounds import lower, market
 from shoal.bounds.lower import lower_bound
 from shoal.bounds.market import Blocks, Market, Proof, fits, halves_of, sizes_to_try
@@ -119,6 +119,18 @@ def test_a_large_table_gets_prices(monkeypatch):
     assert bound < MDAV(k=3).fit(X).sse_
     monkeypatch.setattr(market, "_MOST", 100)
     assert lower_bound(X, 3, seconds=60).stage == "splitting"
+
+
+def test_groups_behind_the_bound_are_a_good_start(monkeypatch):
+    monkeypatch.setattr(lower, "_MATRIX", 100)
+    X = np.random.default_rng(2).normal(size=(300, 3))
+    bounding = lower.Bounding(X, 3)
+    assert bounding.partition() is None
+    bounding.run(60)
+    labels = bounding.partition()
+    assert np.bincount(labels).min() >= 3
+    refined = Refined(k=3, start=labels, rounds=0).fit(X)
+    assert bounding.bound <= refined.sse_ <= 1.02 * Auto(k=3).fit(X).sse_
 
 
 def test_blocks_hold_everybody_and_boxes_hold_their_records():

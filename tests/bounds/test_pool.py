@@ -7,6 +7,7 @@ from scipy.optimize import linprog
 import naive
 from shoal.bounds import pool
 from shoal.bounds.pool import Pool, ranges
+from shoal.partition import sse_of
 
 
 def all_groups(n, low, high):
@@ -81,6 +82,32 @@ def test_of_too_many_groups_those_that_are_used_stay(monkeypatch):
     given.forget(np.zeros(9))
     assert len(given.sizes) == 18
     assert given.add(all_groups(9, 2, 3)) > 0  # may come back
+
+
+def test_a_partition_of_groups_in_use():
+    X = np.random.default_rng(4).normal(size=(9, 2))
+    given = pool_of(X, 2, 3)
+    assert given.partition(np.zeros(9)) is None
+    prices = balanced(given, 20)
+    labels = given.partition(prices)
+    assert np.bincount(labels).min() >= 2
+    least = naive.optimum(X, 2)[0]
+    assert sse_of(X, labels) <= 1.3 * least
+    given.use[:] = 0.0
+    rows = [given.members.tolist().index([0, 8, 0]), given.members.tolist().index([1, 2, 3])]
+    given.use[rows] = 1.0, 0.5
+    labels = given.partition(np.full(9, -1e9))
+    assert labels[0] == labels[8]
+    assert labels[1] == labels[2] == labels[3] != labels[0]
+
+
+def test_fewer_steps_with_many_groups(monkeypatch):
+    given = pool_of(np.random.default_rng(2).normal(size=(9, 2)), 2, 3)
+    monkeypatch.setattr(pool, "_WORK", given.sizes.sum() * 70)
+    monkeypatch.setattr(pool, "_AT_ONCE", given.sizes.sum())
+    assert 70 <= len(list(given.balance(np.zeros(9), np.ones(9), np.full(9, np.inf)))) <= 71
+    monkeypatch.setattr(pool, "_WORK", 1)
+    assert 60 <= len(list(given.balance(np.zeros(9), np.ones(9), np.full(9, np.inf)))) <= 61
 
 
 def test_ranges():

@@ -129,6 +129,7 @@ class Bounding:
         self._labels: Int | None = None
         self._extra: list[list[int]] = []
         self._generation: Generation | None = None
+        self._prices_of_all: Market | None = None
         self._spent, self._until = 0.0, inf
         self.bound = LowerBound(0.0)
         self.done = self.interrupted = False
@@ -170,6 +171,18 @@ class Bounding:
             cost = float(np.ldexp(self._generation.costs[number], unit))
             listed.append((sorted(records), cost, float(np.ldexp(reduced[number], unit))))
         return listed
+
+    def partition(self) -> Int | None:
+        """The groups behind the bound of a large table, made into a partition: a good start for `Refined`.
+
+        Below 6001 records, and before the stage "market", the best partition known so far, or None.
+        """
+        groups = self._prices_of_all.partition() if self._prices_of_all is not None else None
+        if groups is None:
+            return self._labels
+        labels = np.empty(self._n, np.int64)
+        labels[self._order] = groups
+        return labels
 
     def run(self, seconds: float, progress: Report | None = None) -> LowerBound:
         """Go on for so many seconds; the best bound so far."""
@@ -278,7 +291,9 @@ class Bounding:
 
     def _market(self, shares: Float) -> Iterator[None]:
         """Prices of a large table."""
-        stage = Market(self._X, self.k, self._high, shares, self.n_jobs, self._until)
+        order = self._order = in_blocks(self._X, len(self._X) // self.k)[0]
+        stage = Market(self._X[order], self.k, self._high, shares[order], self.n_jobs, self._until)
+        self._prices_of_all = stage
         for _ in stage.steps():
             stage.until = self._until
             self._raise(stage.bound, stage.size, "market")
@@ -329,12 +344,18 @@ def in_turn(*stages: Iterator[None]) -> Iterator[None]:
 
 def blocks(X: Float, k: int) -> Int:
     """The labels of n // k blocks of about the same size, by cuts across the widest direction."""
-    from shoal.kernels.search_tree.order import halve
-
-    order, labels = np.arange(len(X)), np.empty(len(X), np.int64)
-    ends = halve(X, order, len(X) // k)
+    order, ends = in_blocks(X, len(X) // k)
+    labels = np.empty(len(X), np.int64)
     labels[order] = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     return labels
+
+
+def in_blocks(X: Float, count: int) -> tuple[Int, Int]:
+    """The records in an order in which neighbours are close together, and where each block ends."""
+    from shoal.kernels.search_tree.order import halve
+
+    order = np.arange(len(X))
+    return order, halve(X, order, count)
 
 
 def checked(X: ArrayLike, k: int) -> Float:

@@ -89,6 +89,10 @@ class Market:
             if not self.bound > before * (1 + _GAIN_OF_TURN) or monotonic() > self.until:
                 break
 
+    def partition(self) -> Int | None:
+        """A partition of groups that are in use, if there are any yet."""
+        return self.pool.partition(self.prices)
+
     def time(self, part: float) -> float:
         """The moment when a part of the time left is over."""
         now = monotonic()

@@ -11,7 +11,8 @@ Groups = tuple[NDArray[np.int32], Int]  # their records, so many of each row
 
 _KNOWN = 8  # times as many groups as records are remembered at most,
 _STAY = 6  # and so many of them once there are more
-_STEPS = 300  # of balancing
+_STEPS, _FEWEST_STEPS = 300, 60  # of balancing,
+_WORK = 2_000_000_000  # as many as look at so many records in all
 _AT_ONCE = 40_000_000  # records that balancing looks at between two moments when it can be left
 _ROWS = 50_000  # groups whose SSE is computed at once
 
@@ -64,16 +65,34 @@ class Pool:
         holding = np.bincount(self.members[self._there(self.sizes)], minlength=len(prices))
         lengths = 1.0 / self._sums(scale), scale / np.maximum(holding, 1)
         prices = np.minimum(prices, highest)
-        part = int(np.clip(_AT_ONCE // max(1, self.sizes.sum()), 1, _STEPS))
+        looks = max(1, int(self.sizes.sum()))
+        all_steps = min(_STEPS, max(_FEWEST_STEPS, _WORK // looks))
         known = self.members, self.sizes, self.costs
-        for done in range(0, _STEPS, part):
-            steps = min(part, _STEPS - done)
-            balance(*known, steps, self.use, prices, highest, *lengths, held, total_use, total)
+        for first, last in ranges(all_steps, max(1, _AT_ONCE // looks)):
+            balance(*known, last - first, self.use, prices, highest, *lengths, held, total_use, total)
             yield prices
-        mean = total / _STEPS
+        mean = total / all_steps
         if self.worth(mean) > self.worth(prices):
-            self.use = total_use / _STEPS
+            self.use = total_use / all_steps
             yield mean
+
+    def partition(self, prices: Float) -> Int | None:
+        """Groups that share no record, those that are used most first; who is left joins the nearest one."""
+        from scipy.spatial import cKDTree
+
+        from shoal.kernels.proofs.ascent import pick
+
+        if not self.use.any():
+            return None
+        labels = np.full(len(self.X), -1)
+        order = np.lexsort(((self.costs - self._sums(prices)) / self.sizes, -self.use))
+        count = pick(self.members, self.sizes, order, labels)
+        held = np.flatnonzero(labels >= 0)
+        centres = np.zeros((count, self.X.shape[1]))
+        np.add.at(centres, labels[held], self.X[held])
+        centres /= np.bincount(labels[held])[:, None]
+        labels[labels < 0] = cKDTree(centres).query(self.X[labels < 0])[1]
+        return labels
 
     def _there(self, sizes: Int) -> NDArray[np.bool_]:
         return np.arange(self.members.shape[1]) < sizes[:, None]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import naive
-from shoal.kernels.proofs.ascent import balance, charged, fill_groups
+from shoal.kernels.proofs.ascent import balance, charged, fill_groups, pick
 from shoal.kernels.search_tree.neighbours import nearest_neighbours
 
 
@@ -75,3 +75,10 @@ def test_steps_of_balancing_are_those_of_the_slow_twin(seed):
         assert prices == pytest.approx(slow_prices)
         assert all_use == pytest.approx(sums[0])
         assert all_prices == pytest.approx(sums[1])
+
+
+def test_groups_are_taken_in_order_where_all_their_records_are_free():
+    members = np.array([[0, 1, 2], [2, 3, 0], [3, 4, 0], [5, 6, 7]], np.int32)
+    labels = np.full(9, -1)
+    assert pick(members, np.array([3, 2, 2, 3]), np.array([1, 0, 2, 3]), labels) == 2
+    assert labels.tolist() == [-1, -1, 0, 0, -1, 1, 1, 1, -1]

@@ -147,3 +147,18 @@ def balance(
         for i in range(prices.size):
             prices[i] = min(prices[i] + price_steps[i] * (1.0 - held[i]), highest[i])
             all_prices[i] += prices[i]
+
+
+@kernel
+def pick(members: Array, sizes: Array, order: Array, labels: Array) -> int:
+    """Take groups in this order where all their records are free (label -1); returns how many are taken."""
+    taken = 0
+    for g in order:
+        free = True
+        for p in range(sizes[g]):
+            free &= labels[members[g, p]] < 0
+        if free:
+            for p in range(sizes[g]):
+                labels[members[g, p]] = taken
+            taken += 1
+    return taken

@@ -18,9 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiled import Array, inner, kernel
+from shoal.kernels.proofs.subsets import least_sum
 
 _PARTS = (0.0, 0.25, 0.5, 1.0)  # of what a look at the candidates leaves open: where a search is too long
 _STEPS = 16  # of distance
+_MANY = 150  # candidates that are worth a look at who is far away
 _SAFE = 1.0 + 1e-12
 
 
@@ -168,31 +170,6 @@ def gather(
 
 
 @inner
-def lowest_sum(values: Array, count: int, wanted: int, best: Array) -> float:
-    """The sum of the `wanted` lowest values, which go into `best`, rising; infinite where there are too few."""
-    if count < wanted:
-        return np.inf
-    listed = 0
-    for p in range(count):
-        value = values[p]
-        if listed < wanted:
-            place = listed
-            listed += 1
-        elif wanted > 0 and value < best[wanted - 1]:
-            place = wanted - 1
-        else:
-            continue
-        while place > 0 and best[place - 1] > value:
-            best[place] = best[place - 1]
-            place -= 1
-        best[place] = value
-    total = 0.0
-    for p in range(wanted):
-        total += best[p]
-    return total
-
-
-@inner
 def fill_candidates(market: Market, kept: Array, count: int, s: int, near: float, room: Room) -> None:
     """The distances of candidates, infinite where they cannot be in one group of s that matters.
 
@@ -211,7 +188,7 @@ def fill_candidates(market: Market, kept: Array, count: int, s: int, near: float
                 room.values[others] = room.d2[p, q]
                 others += 1
         wanted = min(s - 2, others)
-        lowest_sum(room.values, others, wanted, room.best)
+        least_sum(room.values, others, wanted, room.best)
         room.halves[p, 0] = 0.0
         total = 0.0
         for t in range(1, s - 1):
@@ -235,7 +212,7 @@ def narrowed(
         for p in range(count):
             half = room.halves[p, s - 2] if sharp else market.halves[kept[p], s - 2]
             room.values[p] = (d2[p] + half) / s - market.prices[kept[p]]
-        total = lowest_sum(room.values, count, s - 1, room.best) - own
+        total = least_sum(room.values, count, s - 1, room.best) - own
         if not total < limit:
             return 0, total
         rest = total - room.best[s - 2]
@@ -246,12 +223,12 @@ def narrowed(
                 left += 1
         if left == count and sharp:
             return count, total
-        if left > len(room.d2):
-            few = trimmed(market, own, kept, d2, left, s, limit, room)
-            if few == left:
+        if left > min(_MANY, len(room.d2)) and not sharp:
+            count = trimmed(market, own, kept, d2, left, s, limit, room)
+            if count < left:
+                continue
+            if left > len(room.d2):
                 return left, total
-            count = few
-            continue
         sharp, count = True, left
 
 
@@ -273,7 +250,7 @@ def trimmed(
             to_far = max(root - np.sqrt(d2[p]), 0.0)
             seen = max(d2[p] + market.halves[kept[p], s - 2], d2[p] + to_far * to_far + half)
             room.values[p] = seen / s - market.prices[kept[p]]
-        others[step] = lowest_sum(room.values, count, s - 2, room.best)
+        others[step] = least_sum(room.values, count, s - 2, room.best)
     left, step = 0, 0
     for p in range(count):
         step = np.searchsorted(steps, d2[p], side="right") - 1
@@ -329,7 +306,7 @@ def search(
             for p in range(counts[level]):
                 y = lists[level, p]
                 room.values[p] = (sums[level, p] + room.halves[y, t - 1]) / s - prices[kept[y]]
-            total = cost[level] + lowest_sum(room.values, counts[level], t, room.best)
+            total = cost[level] + least_sum(room.values, counts[level], t, room.best)
             if not total < limit:
                 level -= 1
                 continue

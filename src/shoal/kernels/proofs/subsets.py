@@ -67,12 +67,12 @@ def half_sums(d2: Array, near: Array, anchor: int, most: int, out: Array) -> Non
 
 @inner
 def least_sum(values: Array, count: int, t: int, best: Array) -> float:
-    """The sum of the t smallest of `count` values; best[t - 1] becomes the largest of them."""
+    """The sum of the t smallest of `count` values, which go into best, rising; infinite if there are fewer."""
     for i in range(t):
         best[i] = np.inf
     for i in range(count):
         value = values[i]
-        if value < best[t - 1]:
+        if t > 0 and value < best[t - 1]:
             place = t - 1
             while place > 0 and best[place - 1] > value:
                 best[place] = best[place - 1]
