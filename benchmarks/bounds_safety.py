@@ -1,11 +1,11 @@
 """No lower bound is above the optimum: 2000 random tables against brute force, 200 larger ones against Optimal.
 
-    python benchmarks/bounds_safety.py [TABLES [LARGER]]
+    python benchmarks/bounds_safety.py [TABLES [LARGER [STAGE ...]]]
 
 Of each table of 3 to 11 records every k from 2 to n is taken, by the stages that Shoal chooses and by each stage
-alone. Every bound that is shown on the way counts. Runs end after a random number of steps, and one in four is cut
-off by a signal instead, at any moment. The optimum is that of tests/naive.py. The tables of 12 to 30 records are
-compared with the SSE of `Optimal`. Two processes.
+alone, or only by those given, such as market. Every bound that is shown on the way counts. Runs end after a random
+number of steps, and one in four is cut off by a signal instead, at any moment. The optimum is that of
+tests/naive.py. The tables of 12 to 30 records are compared with the SSE of `Optimal`. Two processes.
 """
 
 import sys
@@ -23,7 +23,7 @@ from bound_safety import KINDS, WAYS, bound_cut_off, greatest_bound, rounding, t
 from shoal import Optimal
 
 
-def checked(number, larger):
+def checked(number, larger, ways):
     """Of one table: the bounds counted by way, those above the optimum, and the parts of it that were reached."""
     rng = np.random.default_rng([number, larger])
     n = int(rng.integers(12, 31) if larger else rng.integers(3, 12))
@@ -31,7 +31,7 @@ def checked(number, larger):
     counts, above, reached = Counter(), [], []
     for k in range(2, n + 1) if not larger else [int(rng.integers(2, n // 2 + 1))]:
         optimum = Optimal(k=k, seconds=20).fit(X).sse_ if larger else naive.optimum_by_subsets(X, k)
-        for way in WAYS:
+        for way in ways:
             if rng.random() < 0.25:
                 greatest = bound_cut_off(X, k, way, 0.3 * rng.random() ** 3)
             else:
@@ -44,12 +44,14 @@ def checked(number, larger):
     return counts, above, reached
 
 
-def main(tables, larger):
+def main(tables, larger, ways):
     wrong = 0
     for count, size, name in ((tables, False, "brute force"), (larger, True, "Optimal")):
         counts, reached = Counter(), {}
         with ProcessPoolExecutor(2) as pool:
-            for more, above, parts in pool.map(partial(checked, larger=size), range(count), chunksize=5):
+            for more, above, parts in pool.map(
+                partial(checked, larger=size, ways=ways), range(count), chunksize=5
+            ):
                 counts += more
                 wrong += len(above)
                 for case in above:
@@ -64,5 +66,5 @@ def main(tables, larger):
 
 
 if __name__ == "__main__":
-    given = [int(argument) for argument in sys.argv[1:]]
-    sys.exit(main(*(given + [2000, 200][len(given) :])) > 0)
+    counts = [int(argument) for argument in sys.argv[1:3]]
+    sys.exit(main(*counts, *[2000, 200][len(counts) :], sys.argv[3:] or list(WAYS)) > 0)
