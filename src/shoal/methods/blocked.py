@@ -80,7 +80,7 @@ class Blocked(Wrapper):
     Attributes
     ----------
     blocks_ : the block of each record
-    history_ : the SSE after the blocks and after each round of exchanges
+    history_ : the SSE after the blocks, after each round of exchanges, and after `cell_rounds`
     interrupted_ : whether a Ctrl-C ended the exchanges early; the groups are the best found until then
 
     Notes
