@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import naive
-from shoal import MDAV, LDiversity, ShoalError, anonymize, verify
+from shoal import MDAV, LDiversity, Refined, ShoalError, anonymize, verify
 from shoal.catalogue import METHODS, method_of
-from shoal.grouping import Units, grouped
+from shoal.grouping import Units, grouped, own_time
 from shoal.privacy import models as privacy_models
 from shoal.privacy.coding import Coding
 from shoal.privacy.models import AlphaK, BetaLikeness, DeltaDisclosure, Model, Numbers, PSensitivity, TCloseness
@@ -407,3 +407,13 @@ def test_a_model_of_somebodys_own_goes_through_a_manifest(minority):
     assert Model.from_dict(model.as_dict()) == model
     settings = Settings.of(3, ["age"], ["ill"], models=[model])
     assert Settings.from_dict(settings.as_dict()).models == (model,)
+
+
+@pytest.mark.parametrize("seconds", [None, 8.0])
+def test_a_stratum_repeats_its_own_steps_and_has_its_share_of_the_time(seconds):
+    steps = [{"exchanges": 0, "part": part} for part in (0, 1)]
+    model = Refined(k=5, seconds=seconds, steps=steps)
+    with own_time(model, 1, 0.25):
+        assert model.steps == steps[1:]
+        assert model.seconds == (None if seconds is None else 2.0)
+    assert (model.steps, model.seconds) == (steps, seconds)

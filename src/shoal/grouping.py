@@ -154,10 +154,10 @@ def own_time(model: Microaggregator, part: int, share: float) -> Iterator[None]:
     limits = "seconds", "steps"  # some methods have one of them, which then means something else
     limited = all(hasattr(model, name) for name in limits)
     asked = {name: getattr(model, name) for name in limits} if limited else {}
-    if asked.get("seconds") is not None:
-        given = asked["steps"]
+    seconds, given = asked.get("seconds"), asked.get("steps")
+    if limited:
         steps = None if given is None else [step for step in given if step.get("part") == part]
-        model.set_params(seconds=asked["seconds"] * share, steps=steps)
+        model.set_params(seconds=None if seconds is None else seconds * share, steps=steps)
     try:
         yield
     finally:
