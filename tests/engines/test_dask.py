@@ -60,6 +60,12 @@ def test_without_a_scheduler_there_is_a_plain_sentence(monkeypatch):
         dask("tcp://127.0.0.1:1", None)(squared, 1, False)
 
 
+@pytest.mark.parametrize("address", ["nowhere://x", "tcp://127.0.0.1", "127.0.0.1:abc", ""])
+def test_what_is_no_address_is_refused_in_a_plain_sentence(address):
+    with pytest.raises(ShoalError, match=r"is no address of a scheduler.*write it such as tcp://10\.0\.0\.1:8786"):
+        dask(address, None)(squared, 1, False)
+
+
 def test_without_dask_it_is_told_how_to_get_it(monkeypatch):
     def missing(name):
         raise ImportError(name)

@@ -42,7 +42,15 @@ def client_of(scheduler: str | None, n_jobs: int, memory: int | None) -> Any:
         try:
             return distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)
         except OSError:
-            raise ShoalError(f"there is no scheduler at {scheduler}") from None
+            raise ShoalError(
+                f"there is no scheduler at {scheduler}; start one with 'dask scheduler', or leave it out for "
+                "workers on this machine"
+            ) from None
+        except (ValueError, AssertionError) as error:  # Dask has no other words for an empty address
+            why = f" ({error})" if str(error) else ""
+            raise ShoalError(
+                f"{scheduler!r} is no address of a scheduler{why}; write it such as tcp://10.0.0.1:8786"
+            ) from None
     with catch_warnings():
         simplefilter("ignore")  # such as of a port that another cluster has
         cluster = distributed.LocalCluster(
