@@ -7,9 +7,10 @@ from math import inf
 
 import numpy as np
 
+import naive
 from shoal.bounds import Bounding, lower, market, pool, semidefinite
 
-KINDS = ("random", "tied", "duplicated", "clustered", "skewed", "collinear", "huge", "tiny")
+KINDS = ("random", "tied", "duplicated", "clustered", "skewed", "collinear", "huge", "tiny", "far", "mixed")
 WAYS = {
     "as chosen": {},
     "prices": {(lower, "_LOCAL"): inf},
@@ -34,7 +35,16 @@ def table_of(kind, n, rng):
         return np.exp(2 * X)
     if kind == "collinear":
         return X[:, :1] * X[0] + 5.0
+    if kind == "far":
+        return 1e9 + 1e-6 * X  # no mean of these is a double
+    if kind == "mixed":
+        return X * 10.0 ** rng.integers(-9, 9, X.shape[1]) + 10.0 ** rng.integers(0, 9)
     return X * {"huge": 1e100, "tiny": 1e-100}.get(kind, 1.0)
+
+
+def exact_optimum(X, k):
+    """The least SSE as a fraction: no bound may be above it, not even by rounding."""
+    return naive.optimum_by_subsets(X, k, naive.exact_group_sse)
 
 
 def rounding(X):

@@ -732,11 +732,21 @@ def group_distances(X, group):
     return math.fsum(math.sqrt(squared_distance(X[i], centroid)) for i in group)
 
 
-def optimum_by_subsets(X, k):
+def exact_group_sse(X, group):
+    """The SSE of a group as a fraction: nothing is rounded."""
+    total = Fraction(0)
+    for column in zip(*X, strict=True):
+        values = [Fraction(column[i]) for i in group]
+        centre = sum(values) / len(values)
+        total += sum((value - centre) ** 2 for value in values)
+    return total
+
+
+def optimum_by_subsets(X, k, group_sse=group_sse):
     """The least SSE, by the least SSE of every set of records: its first record's group, and the rest."""
     X = plain(X)
     n = len(X)
-    best = {0: 0.0}
+    best = {0: 0}
 
     def solve(rest):
         if rest not in best:

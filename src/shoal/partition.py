@@ -189,6 +189,16 @@ def sse_of(points: Float, labels: Int, weights: Float | None = None) -> float:
     return squared_error(points, means_of(points, labels, weights), labels, weights)
 
 
+def sse_of_differences(points: Float, labels: Int) -> float:
+    """The same from the differences to one record of each group, for groups numbered without gaps.
+
+    A mean that is a double may be far from the true one where all values are far from 0. Then the sum of squared
+    distances to it is not the least of the group, as a proof needs it.
+    """
+    first = np.unique(labels, return_index=True)[1]
+    return sse_of(points - points[first[labels]], labels)
+
+
 def compact(labels: Int) -> Int:
     """The same groups, numbered from 0 without gaps, in the order of their numbers."""
     if len(labels) and labels.min() >= 0 and labels.max() < 2 * len(labels):  # counting is faster than sorting

@@ -37,6 +37,16 @@ def test_the_sse_is_the_least_of_all_partitions(sample):
     assert model.sizes_.max() <= max(2 * k - 1, 1)
 
 
+@pytest.mark.parametrize("scale", [1e-147, 1e-155])
+def test_squares_that_vanish_beside_1_are_told_apart(scale):
+    for seed in (4, 8, 11):
+        X = np.random.default_rng(seed).normal(size=(9, 2))
+        least = naive.optimum_by_subsets(X * scale, 2, naive.exact_group_sse)
+        model = Optimal(k=2).fit(X * scale)
+        assert model.lower_bound_ <= least
+        np.testing.assert_array_equal(model.labels_, Optimal(k=2).fit(X).labels_)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     st.integers(0, 2**32 - 1), st.integers(11, 13), st.integers(2, 6), st.sampled_from(["round", "grid", "flat"])

@@ -24,7 +24,7 @@ from shoal.bounds.semidefinite import Semidefinite
 from shoal.bounds.shares import halved, neighbours_to_split, split
 from shoal.errors import ShoalError
 from shoal.parameters import Number, Whole
-from shoal.partition import sse_of
+from shoal.partition import sse_of, sse_of_differences
 from shoal.search.exchanges import Exchanges
 from shoal.steps.line import optimal_groups
 
@@ -212,7 +212,7 @@ class Bounding:
         safe = value - MARGIN * prices - self._n * _SMALLEST
         if not (isfinite(safe) and safe > 0):
             return
-        bound = float(np.ldexp(safe, 2 * self._exponent))
+        bound = lower_ldexp(safe, 2 * self._exponent)
         if bound > self.bound:
             self.bound = LowerBound(bound, stage, self._spent)
 
@@ -251,7 +251,7 @@ class Bounding:
     def _exact(self) -> None:
         n = len(self._X)
         labels = np.zeros(n, np.int64) if n < 2 * self.k else optimal_groups(self._X[:, 0], self.k, None)
-        sse = sse_of(self._X, labels)
+        sse = sse_of_differences(self._X, labels)
         self._raise(sse * (1 - 1e-9), sse, "exact")
         self.bound = LowerBound(self.bound, "exact", self._spent)
 
@@ -375,3 +375,9 @@ def checked(X: ArrayLike, k: int) -> Float:
 def exponent_of(X: Float) -> int:
     """The power of two that brings the widest attribute to about 1."""
     return int(np.frexp((X.max(axis=0) - X.min(axis=0)).max())[1]) if X.size else 0
+
+
+def lower_ldexp(value: float, exponent: int) -> float:
+    """A value of at least 0 times a power of two, rounded down where the smallest numbers cannot hold it."""
+    scaled = float(np.ldexp(value, exponent))
+    return float(np.nextafter(scaled, 0.0)) if np.ldexp(scaled, -exponent) > value else scaled

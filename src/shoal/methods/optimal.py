@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from shoal.bounds.closing import collect, sharpen, through
 from shoal.bounds.generation import MARGIN, Generation
+from shoal.bounds.lower import exponent_of, lower_ldexp
 from shoal.bounds.master import Duals
 from shoal.bounds.points import Points
 from shoal.bounds.shares import halved
@@ -34,7 +35,7 @@ from shoal.estimator import Microaggregator, Progress
 from shoal.methods.cbfs import CBFS
 from shoal.methods.mdav import MDAV
 from shoal.parameters import Maybe, Number, Rule, Whole
-from shoal.partition import Partition, renumbered
+from shoal.partition import renumbered, sse_of_differences
 from shoal.search.axes import on_fewer_axes
 from shoal.search.exchanges import Exchanges
 from shoal.steps.line import optimal_groups
@@ -105,8 +106,8 @@ class Optimal(Microaggregator):
     def _group(self, X: Float, progress: Progress | None) -> Int:
         deadline = inf if self.seconds is None else monotonic() + self.seconds
         varying = X[:, X.min(axis=0) < X.max(axis=0)]
-        beyond = max(0, int(np.frexp(np.abs(X).max())[1]) - 464)  # 2^464 is about 1e140
-        points = np.ascontiguousarray(np.ldexp(varying, -beyond) + 0.0)
+        exponent = exponent_of(varying)
+        points = np.ascontiguousarray(np.ldexp(varying, -exponent) + 0.0)
         if self.seconds is None:
             refuse_hopeless(len(X), points.shape[1], self.k)
         search = Search(points, self.k, deadline, progress)
@@ -121,7 +122,7 @@ class Optimal(Microaggregator):
         self.proven_ = search.proven
         self.gap_ = 0.0 if self.proven_ else (search.upper - search.lower) / search.upper
         sse = search.upper if self.proven_ else search.lower
-        self.lower_bound_ = float(np.ldexp(sse * (1 - TOLERANCE), 2 * beyond))
+        self.lower_bound_ = lower_ldexp(sse * (1 - TOLERANCE), 2 * exponent)
         if progress is not None:
             progress(len(X), len(X))
         return renumbered(search.labels)
@@ -176,7 +177,7 @@ class Search:
     def settle(self, labels: Int) -> None:
         """An optimum that needs no further proof."""
         self.labels = labels
-        self.upper = self.lower = Partition(self.X, labels, self.k).sse
+        self.upper = self.lower = sse_of_differences(self.X, labels)
 
     def report(self) -> None:
         """Progress is how much of the gap has been closed."""
