@@ -79,19 +79,26 @@ def kept_kernels() -> Iterator[tuple[str, str, dict[Any, Any]]]:
     import inspect
 
     from numba.core.dispatcher import Dispatcher
+    from numba.core.registry import cpu_target
 
     from shoal.kernels.compiled import stamp_of
     from shoal.machine_code import name_of
 
+    processor = cpu_target.target_context.codegen().magic_tuple()
     rooms = [module for name, module in sorted(sys.modules.items()) if name.startswith("shoal.kernels.")]
     for room in rooms:
         for each in vars(room).values():
             if isinstance(each, Dispatcher) and each.py_func.__module__ == room.__name__:
                 if each.targetoptions.get("no_cpython_wrapper"):
                     continue
-                kept = {key[0]: each._cache._cache_file.load(key) for key in each._cache._cache_file._load_index()}
-                if kept:
+                if kept := kept_for(processor, each._cache._cache_file):
                     yield name_of(each.py_func), stamp_of(Path(inspect.getfile(each.py_func))), kept
+
+
+def kept_for(processor: Any, cache: Any) -> dict[Any, Any]:
+    """What a cache has of a kernel for this processor, by types; a folder that was named may hold more."""
+    found = {key[0]: cache.load(key) for key in cache._load_index() if key[1] == processor}
+    return {signature: code for signature, code in found.items() if code is not None}
 
 
 if __name__ == "__main__":

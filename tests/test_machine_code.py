@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import warnings
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from shoal import machine_code
 from shoal.errors import ShoalWarning
 from shoal.kernels import compiled
 from shoal.kernels.compiled import DiskCache, inner, kernel, stamp_of, warn_of_no_cache
+from shoal.kernels.keeping import Index
 from shoal.machine_code import baseline, name_of, name_of_file, opened, write
 
 ROOT = Path(__file__).parents[1]
@@ -160,6 +162,14 @@ def test_a_file_with_a_changed_byte_is_not_used(path, monkeypatch, nothing_else,
     assert not taken(path, monkeypatch)
 
 
+def test_a_file_whose_first_line_is_changed_to_anything_is_not_used(path):
+    """Such as a length that no computer has."""
+    magic, rest = path.read_bytes().split(b"\n", 1)
+    for length in [b"9" * 30, b"9" * 12, b"-1", b"1.5", b""]:
+        path.write_bytes(magic.rsplit(maxsplit=1)[0] + b" " + length + b"\n" + rest)
+        assert opened(path) is None
+
+
 def all_of(pack, kept):
     """What the file gives of its kernels for the types of the test."""
     return [pack.find(name, said["stamp"], next(iter(kept))) for name, said in pack._kernels.items()]
@@ -176,6 +186,24 @@ def test_without_a_writable_folder_the_file_is_used_and_nothing_is_said(path, mo
     with pytest.warns(ShoalWarning, match="no folder for compiled code is writable"):
         kernel(scaled)(VALUES, 3.0)
     warn_of_no_cache.cache_clear()
+
+
+def test_code_for_the_processor_of_the_builder_does_not_go_into_the_wheel(tmp_path):
+    """It would be in the folder that NUMBA_CACHE_DIR names if Shoal has run with it."""
+    builder = module_from(ROOT / "building" / "machine_code.py")
+    index = Index(str(tmp_path), "scaled", STAMP)
+    index.save(("floats", "everybody's", ()), "right")
+    index.save(("floats", "the builder's", ()), "wrong")
+    index.save(("texts", "the builder's", ()), "wrong")
+    assert builder.kept_for("everybody's", index) == {"floats": "right"}
+
+
+def module_from(path):
+    """A file outside of packages as a module."""
+    spec = spec_from_file_location(path.stem, path)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")

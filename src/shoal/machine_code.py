@@ -108,7 +108,7 @@ def opened(path: Path) -> Pack | None:
     try:
         with path.open("rb") as file:
             magic, digest, length = file.readline(200).rsplit(maxsplit=2)
-            head = file.read(int(length))
+            head = file.read(min(int(length), path.stat().st_size))  # a damaged length may be any number
             if magic != MAGIC or digest_of(head) != digest.decode():
                 return None
             said, begin = json.loads(head), file.tell()

@@ -5,7 +5,7 @@ with it count the references to every array of a tuple on the way.
 
 A kernel that is kept on the disk holds the code of the kernels that it calls. So the cache is keyed by the text of
 all files that went into it: its own, and those of the kernels that this one imports, one after the other. Numba
-itself looks at the time of one file only, and would go on with what has changed in another.
+itself looks at one file only, and would go on with what has changed in another. `keeping.py` is the files.
 
 Where no folder for the cache can be written, kernels are compiled without one, and a warning says so. What came
 with the package as machine code (`machine_code.py`) is not compiled at all.
@@ -18,14 +18,14 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
+from numba.core.caching import FunctionCache, NullCache
 from numpy.typing import NDArray
 
 from shoal.errors import ShoalWarning
+from shoal.kernels.keeping import Index, Kept
 from shoal.machine_code import found_in, that_came_along
 
 Array = NDArray[Any]  # each kernel says which shape and type it takes
@@ -73,21 +73,17 @@ def cache_of(function: Callable[..., Any]) -> FunctionCache | NullCache:
 class DiskCache(FunctionCache):
     """A cache on the disk that may fill up or vanish: what it cannot give or take is compiled anew."""
 
+    _impl_class = Kept
+
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._function = function
-        self._cache_file = Index(  # type: ignore[no-untyped-call]
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=stamp_of(Path(inspect.getfile(function))),
-        )
+        stamp = stamp_of(Path(inspect.getfile(function)))
+        self._cache_file = Index(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Compiled code from the disk, or what came with the package, or None."""
-        try:
-            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except (OSError, EOFError, UnpicklingError):
-            found = None
+        found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         return packed_overload(self._function, sig, target_context) if found is None else found
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -96,19 +92,6 @@ class DiskCache(FunctionCache):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError:
             warn_of_no_cache()
-
-
-class Index(IndexDataCacheFile):
-    """What the cache holds of a function, by the types of its arguments.
-
-    One that is broken, or of types that are no longer there, is empty; it is read before it is seen to be old.
-    """
-
-    def _load_index(self) -> Any:
-        try:
-            return super()._load_index()  # type: ignore[no-untyped-call]
-        except (EOFError, UnpicklingError, AttributeError, ImportError):
-            return {}
 
 
 class Missing(NullCache):
