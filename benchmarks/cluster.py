@@ -2,7 +2,8 @@
 
     python benchmarks/cluster.py                       500 000 records, up to four workers
     python benchmarks/cluster.py --records 50000       a short form
-    python benchmarks/cluster.py --largest 10000000    and one table of so many records, with two workers
+    python benchmarks/cluster.py --workers 1           with one worker only
+    python benchmarks/cluster.py --largest 100000000   and one table of so many records, with two workers
     python benchmarks/cluster.py --folder /scratch     where the files go, which are removed at the end
 
 The records are those of shared/tools/large.py (or where SHOAL_SHARED says) in the units of people. Every run is a
@@ -32,6 +33,7 @@ SCALES = [
 ]  # fmt: skip
 NAMES = [f"q{number}" for number in range(len(SCALES))]
 PART = 125_000  # records of a part of the input, and of a cell
+MIXTURE = 10_000_000  # records of one mixture: larger tables have several, so that they fit into memory while made
 KEY = "000102030405060708090a0b0c0d0e0f"
 
 
@@ -41,9 +43,11 @@ def make(folder, n):
     from large import forest
 
     folder.mkdir(parents=True)
-    points, rng = forest(n), np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     for start in range(0, n, PART):
-        rows = points[start : start + PART]
+        if start % MIXTURE == 0:
+            points = forest(min(n - start, MIXTURE), seed=2 + start // MIXTURE)
+        rows = points[start % MIXTURE :][:PART]
         columns = [
             np.round(centre + spread * rows[:, place], decimals)
             for place, (centre, spread, decimals) in enumerate(SCALES)
@@ -112,6 +116,7 @@ def row(what, n, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=500_000)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--largest", type=int)
     parser.add_argument("--folder", type=Path, default=Path("bench-cluster"))
     given = parser.parse_args()
@@ -124,7 +129,7 @@ def main():
     try:
         source, seen = made(home / "in", n), set()
         cells = max(1, n // PART)
-        for workers in (1, 2, 4):
+        for workers in given.workers:
             found = run(source, home / "out", engine="dask", workers=workers, blocks=cells)
             seen.add(found["sha256"])
             lines.append(row(f"Dask, {workers} worker{'s' * (workers > 1)}", n, found))
@@ -135,7 +140,7 @@ def main():
         lines.append(
             row("one machine, in memory", n, run(home / "whole.parquet", home / "b.parquet", memory="64GB"))
         )
-        for workers in (1, 2, 4):
+        for workers in given.workers:
             size = n // 2 * workers
             weak = made(home / f"weak-{size}", size)
             found = run(weak, home / "out", engine="dask", workers=workers, blocks=max(1, size // PART))
