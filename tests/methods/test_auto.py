@@ -321,3 +321,8 @@ def test_with_time_the_models_are_kept_and_less_is_lost():
     keeps_the_models(slow, rules)
     assert "for 0.6 s" in slow.reason_
     assert slow.sse_ <= quick.sse_ * 1.05
+
+
+def test_steps_need_the_seconds_that_they_come_from():
+    with pytest.raises(ShoalError, match="give the seconds"):
+        Auto(k=3, steps=[{"exchanges": 0}]).fit(np.arange(20.0).reshape(-1, 2))

@@ -276,3 +276,16 @@ def test_progress_under_models_rises():
 
 def test_without_a_sweep_progress_ends_with_all_records():
     reports_progress_without_changing_the_groups(Blocked(MDAV(k=5), blocks=6, sweeps=0))
+
+
+def test_exchanges_go_on_while_a_round_gains_much():
+    """Clusters of 7 that 8 blocks cut through: two rounds leave records far from their groups."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(170, 5)) * 100, 7, axis=0) + rng.normal(size=(1190, 5))
+    more = Blocked(MDAV(k=5), blocks=8, sweeps=2, gain=0.05).fit(X)
+    few = Blocked(MDAV(k=5), blocks=8, sweeps=2).fit(X)
+    assert more.history_[: len(few.history_)] == few.history_
+    assert more.history_[-1] < 0.1 * few.history_[-1]
+    assert more.history_[-1] == pytest.approx(more.sse_)
+    gains = 1 - np.divide(more.history_[1:], more.history_[:-1])
+    assert (gains[1:-1] > 0.05).all()

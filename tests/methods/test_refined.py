@@ -479,3 +479,28 @@ def test_models_and_weights_at_once():
     weighed, plain = (Refined(k=4, rounds=0).fit(X, sample_weight=own, rules=rules) for own in (weights, None))
     keeps_the_models(weighed, rules)
     assert weighed.sse_ < 0.8 * sse_of(X, plain.labels_, weights)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"exchanges": "0"}],
+        [{"exchanges": -1}],
+        [{"exchanges": 0, "stopped": 3}],
+        [{"exchanges": 0, "other": 1}],
+        [{"annealing": 0}],
+        [{"annealing": 0, "factor": "1", "combined": False}],
+        ["exchanges"],
+        3,
+    ],
+)
+def test_steps_that_no_fit_has_made_are_refused(steps):
+    with pytest.raises(ShoalError, match="steps_ of a fitted method"):
+        Refined(k=3, steps=steps).fit(np.arange(20.0).reshape(-1, 2))
+
+
+@pytest.mark.parametrize("much", [{"effort": 0.5}, {"cell_rounds": 3}])
+@pytest.mark.parametrize("limit", [{"seconds": 1.0}, {"steps": [{"exchanges": 0}]}])
+def test_how_much_is_done_is_said_once(much, limit):
+    with pytest.raises(ShoalError, match="leave it out"):
+        Refined(k=3, **much, **limit).fit(np.arange(20.0).reshape(-1, 2))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.engines import jobs
+from shoal.errors import ShoalError
 from shoal.estimator import Microaggregator, Progress
 from shoal.methods.blocked import LARGEST_BLOCK, Blocked
 from shoal.methods.k_anonymity_first import KAnonymityFirst
@@ -63,7 +64,8 @@ _STARTING = 0.25  # of the time, where it is given, is for the start
 _LEAST_BLOCK = 500  # records of a block of it
 _CELLED = 10  # the k from which rounds of PCL lower the loss of a table that is too large for annealing
 _CELL_ROUNDS = 12  # of PCL, after which a round gains little
-_SWEEPS = 3  # rounds of exchanges where no time is given
+_SWEEPS = 3  # rounds of exchanges where no time is given,
+_GAIN = 0.05  # and more, as long as the last one lowered the SSE by this part
 _BROKEN = 0.2  # of the groups that break t-closeness: from there on groups are formed anew,
 _AFFORDED = 1e11  # if that takes no more distances between coordinates than these
 _TRIED = 2  # rounds of exchanges after which starts under privacy models are compared
@@ -87,10 +89,12 @@ class Auto(Microaggregator):
         The least number of records in a group.
     seconds : float
         How long the fit is to take on the clock, compiling not counted; more time, less loss. It cannot take less
-        than its start, MDAV or PCL in blocks. The groups then depend on the machine. By default a round of
-        annealing up to 5000 records with up to 100 000 coordinates in all, and three rounds of exchanges beyond.
+        than its start, MDAV or PCL in blocks. The groups then depend on the machine. By default no clock is
+        looked at: exchanges and a round of annealing that is shorter the larger the table is, or, on the largest
+        tables, exchanges alone.
     steps : list
-        The `steps_` of an earlier fit with `seconds`: the same is done again, without a look at the clock.
+        The `steps_` of an earlier fit, together with the `seconds` of that: the same is done again, without a
+        look at the clock.
     n_jobs : int, optional
         Workers, where the method can use them; by default one for each core. The groups do not depend on it.
     random_state : int
@@ -137,6 +141,12 @@ class Auto(Microaggregator):
         self.steps = steps
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter has a value that it cannot take, or two contradict each other."""
+        super().check_parameters()
+        if self.steps is not None and self.seconds is None:
+            raise ShoalError("steps say how far a fit came in its seconds; give the seconds of that fit, too")
 
     @property
     def _draws(self) -> bool:
@@ -239,7 +249,7 @@ def choose(
         return annealed(n, k, effort, cells, n_jobs, seed)
     moved = f", {times(cells, 'round')} of PCL that keep the sizes of the groups, and a round of exchanges"
     return Choice(
-        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, cell_rounds=cells, n_jobs=n_jobs),
+        Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, gain=_GAIN, cell_rounds=cells, n_jobs=n_jobs),
         f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(_SWEEPS, 'round')} of exchanges between neighbouring "
         f"groups{moved if cells else ''}",
     )

@@ -26,7 +26,7 @@ from shoal.estimator import Microaggregator, Progress
 from shoal.methods.imhm import blocks_of
 from shoal.methods.mdav import MDAV
 from shoal.methods.pcl import PCL
-from shoal.parameters import Maybe, OneOf, Rule, Whole
+from shoal.parameters import Maybe, Number, OneOf, Rule, Whole
 from shoal.partition import sse_of
 from shoal.protocol import unfitted
 from shoal.search.exchanges import Exchanges, halved
@@ -45,6 +45,8 @@ Int = NDArray[np.int64]
 By = Literal["kd", "mdav", "pcl", "pca", "zscore"]
 
 _FEW = 0.3  # of the groups are broken by privacy models: then one round of exchanges under these is enough
+
+_LONGER = 4  # times as many rounds of exchanges at most, as long as these gain much
 
 _MOVED = 250  # groups of a region that PCL moves together: with more, a round takes longer for each record
 _LEAST_MOVED = 5_000  # records of such a region, so that few groups are at a border
@@ -70,6 +72,9 @@ class Blocked(Wrapper):
         macrocells of PCL; slices along the first principal component or along the sum of z-scores.
     sweeps : int
         The most rounds of exchanges between neighbouring groups after the blocks; 0 leaves borders as they are.
+    gain : float, optional
+        More rounds follow, up to four times as many in all, as long as the last one lowered the SSE by this part.
+        Tables of small clusters need that if cuts go through many of them. By default none follow.
     cell_rounds : int
         Rounds of PCL on the groups after the exchanges, region by region, then one more round of exchanges. Every
         group keeps its size, and all records trade places at once, so groups move as a whole, which exchanges
@@ -104,6 +109,7 @@ class Blocked(Wrapper):
         "blocks": Maybe(Whole(1)),
         "by": OneOf(("kd", "mdav", "pcl", "pca", "zscore")),
         "sweeps": Whole(0),
+        "gain": Maybe(Number(0, 1)),
         "cell_rounds": Whole(0),
         "n_jobs": Whole(1),
     }
@@ -117,12 +123,14 @@ class Blocked(Wrapper):
         sweeps: int = 2,
         cell_rounds: int = 0,
         n_jobs: int = 1,
+        gain: float | None = None,
     ) -> None:
         self.method = method
         self.max_size = max_size
         self.blocks = blocks
         self.by = by
         self.sweeps = sweeps
+        self.gain = gain
         self.cell_rounds = cell_rounds
         self.n_jobs = n_jobs
 
@@ -180,17 +188,30 @@ class Blocked(Wrapper):
     ) -> Int:
         """The groups after rounds of exchanges, or as far as these came before an interruption."""
         self.history_: list[float] = []
+        most = rounds if self.gain is None else _LONGER * rounds
+
+        def shown(done: int, total: int) -> None:
+            if progress is not None:
+                progress(min(done * most // max(rounds, 1), total), total)
+
         try:
             if not self.interrupted_:
-                for better, error in exchanges.rounds(X, labels, rounds, progress):
+                for better, error in exchanges.rounds(X, labels, most, shown):
                     labels = better
                     self.history_.append(error)
+                    if len(self.history_) > rounds and not self._goes_on():
+                        break
             if progress is not None:
                 progress(len(X), len(X))
         except KeyboardInterrupt:
             self.interrupted_ = True
             warn("interrupted: these are the best groups found so far")
         return labels
+
+    def _goes_on(self) -> bool:
+        """Whether the last round lowered the SSE so much that another one should follow."""
+        before, after = [np.inf, *self.history_][-2:]
+        return self.gain is not None and after < (1.0 - self.gain) * before
 
     def _moved(self, X: Float, labels: Int, progress: Progress | None) -> Int:
         """The groups after rounds of PCL in each region, and a round of exchanges."""

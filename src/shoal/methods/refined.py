@@ -60,7 +60,7 @@ _TRIAL = 0.1  # of the time: a first round that shows how long one takes
 _COMBINING = 1e-4  # seconds for a record, without which groups are not combined
 _SLOW = 0.2  # seconds by which integer programming may be late
 
-_KNOWN = {"exchanges", "annealing"}
+_KNOWN = {"exchanges": int}, {"annealing": int, "factor": float, "combined": bool}
 Step = dict[str, Any]
 """A round and how far it came: what it was, with its number, and where the tasks were whose time was up."""
 
@@ -72,9 +72,22 @@ class Steps:
     def check(self, name: str, value: object) -> object:
         """The value, if it is a list of such steps."""
         steps = list(value) if isinstance(value, list | tuple) else None
-        if steps is None or not all(isinstance(each, dict) and _KNOWN & set(each) for each in steps):
+        if steps is None or not all(map(is_step, steps)):
             raise ShoalError(f"{name} must be the steps_ of a fitted method, not {value!r}")
         return value
+
+
+def is_step(step: object) -> bool:
+    """Whether it is what a fit remembers of a round."""
+    if not isinstance(step, dict):
+        return False
+    said = {name: value for name, value in step.items() if name not in ("stopped", "part")}
+    if {name: type(value) for name, value in said.items()} not in _KNOWN:
+        return False
+    stopped = step.get("stopped", [])
+    places = [next(iter(said.values())), step.get("part", 0)]
+    places += [each for each in stopped if each is not None] if isinstance(stopped, list | tuple) else [-1]
+    return all(type(each) is int and each >= 0 for each in places)
 
 
 class Refined(Microaggregator):
@@ -173,6 +186,15 @@ class Refined(Microaggregator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def check_parameters(self) -> None:
+        """Raise an error if a parameter has a value that it cannot take, or two contradict each other."""
+        super().check_parameters()
+        if (self.seconds is not None or self.steps is not None) and (self.effort != 1.0 or self.cell_rounds):
+            other = "effort" if self.effort != 1.0 else "cell_rounds"
+            raise ShoalError(
+                f"{other} says how much is done without a limit of time; leave it out, or seconds and steps"
+            )
+
     @property
     def _draws(self) -> bool:
         return True
@@ -229,8 +251,7 @@ class Refined(Microaggregator):
         refining = Refining(
             improvement, self.k, rounds, jobs(self.n_jobs), self.random_state, self._tuning, demands, self.steps
         )
-        if seconds == inf and self.steps is None:
-            refining.effort, refining.cell_rounds = self.effort, self.cell_rounds
+        refining.effort, refining.cell_rounds = self.effort, self.cell_rounds
         try:
             refining.run()
         except KeyboardInterrupt:
