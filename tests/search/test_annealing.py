@@ -86,9 +86,9 @@ def test_when_time_is_up_there_are_no_chains():
     points = np.concatenate([corners + offset for offset in ([0, 0], [0.1, 0], [0, 0.1])])
     labels = np.concatenate([np.arange(4), np.arange(4), (np.arange(4) + 1) % 4])
     work = Annealing(points, 3, labels, 0.3, Stops(NEVER), Tuning())
-    assert sse_of(points, work.chained(points, labels, Looks(NEVER))) < sse_of(points, labels)
-    assert np.array_equal(work.chained(points, labels, Looks(within(0.0))), labels)
-    assert np.array_equal(work.chained(points, labels, Looks(within(1e-4))), labels)  # too short for a pass
+    assert sse_of(points, work.chained(points, labels, 6, Looks(NEVER))) < sse_of(points, labels)
+    assert np.array_equal(work.chained(points, labels, 6, Looks(within(0.0))), labels)
+    assert np.array_equal(work.chained(points, labels, 6, Looks(within(1e-4))), labels)  # too short for a pass
 
 
 def test_a_schedule_of_steps_cools_from_hot_to_cold_and_does_them_all():

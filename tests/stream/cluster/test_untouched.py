@@ -6,12 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from jobs import put, release
 
 import shoal
-from shoal.stream.cluster.untouched import Dealing
 
 pytestmark = [pytest.mark.filterwarnings("ignore::shoal.errors.ShoalWarning")]
 
@@ -59,20 +56,3 @@ def test_where_all_columns_are_quasi_identifiers_there_is_nothing_to_count(tmp_p
         identifiers=[],
     )
     assert not {"untouched", "tally"} & set(made.times)
-
-
-@settings(max_examples=30)
-@given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=9), max_size=5), st.integers(1, 7))
-def test_hashes_go_to_their_partitions(tmp_path_factory, coming, partitions):
-    folder = tmp_path_factory.mktemp("dealt")
-    dealing = Dealing(lambda number: folder / str(number), partitions)
-    for hashes in coming:
-        dealing.add(np.array(hashes, np.uint64))
-    dealing.close()
-    found = {int(path.name): np.fromfile(path, np.uint64).tolist() for path in folder.iterdir()}
-    every = [each for hashes in coming for each in hashes]
-    assert found == {
-        number: own
-        for number in range(partitions)
-        if (own := [each for each in every if each % partitions == number])
-    }

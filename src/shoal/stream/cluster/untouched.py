@@ -1,18 +1,23 @@
 """What columns give away that are released as they are: hashed and sampled by part, counted by partition."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.files.sealing import content_of, sink, source, writing
+from shoal.files.sealing import content_of, sink, source
 from shoal.measures import Asked, GivenAway
 from shoal.measures.untouched import among
 from shoal.privacy.counting import sizes_of
 from shoal.progress import quietly
 from shoal.stream.cluster.folder import all_whole, whole
 from shoal.stream.cluster.job import Job, pieces
+from shoal.stream.cluster.writing import Dealing
 
 Hashes = NDArray[np.uint64]
 
@@ -34,42 +39,24 @@ def partitions_of(job: Job) -> int:
     return max(1, -(-job.counts.total // HASHES))
 
 
-class Dealing:
-    """Writes hashes to files, by partition."""
-
-    def __init__(self, path: Any, partitions: int) -> None:
-        self._path, self._partitions = path, partitions
-        self._files: dict[int, Any] = {}
-
-    def add(self, hashes: Hashes) -> None:
-        """Take some more."""
-        where = hashes % np.uint64(self._partitions)
-        for partition in np.unique(where).tolist():
-            if partition not in self._files:
-                self._files[partition] = writing(self._path(partition))
-            self._files[partition].write(hashes[where == partition].tobytes())
-
-    def close(self) -> None:
-        """All were taken."""
-        for file in self._files.values():
-            file.close()
+def moved(path: Callable[[int], Path], first: int, partition: int) -> Path:
+    """The file of a partition, if the first one has this number."""
+    return path(first + partition)
 
 
 def untouched(job: Job, number: int) -> dict[str, Any]:
     """Write the hashes of a part's records to their partitions, and its share of the sample."""
     asked, partitions = asked_of(job), partitions_of(job)
-    with all_whole(lambda partition: job.folder.file(f"hashes/{partition:06d}", number)) as path:
+    with (
+        all_whole(lambda partition: job.folder.file(f"hashes/{partition:06d}", number)) as path,
+        ExitStack() as files,
+        job.part(number).opened() as reader,
+    ):
         counters = {
-            name: Dealing(lambda partition, first=place * partitions: path(first + partition), partitions)
+            name: Dealing(partial(moved, path, place * partitions), partitions, files)
             for place, name in enumerate(asked.groups)
         }
-        try:
-            with job.part(number).opened() as reader:
-                tables = reader.batches(asked.names, quietly)
-                sample = asked.seen(tables, job.counts.starts[number], counters)
-        finally:
-            for each in counters.values():
-                each.close()
+        sample = asked.seen(reader.batches(asked.names, quietly), job.counts.starts[number], counters)
     if sample:
         table = pa.concat_tables(sample).unify_dictionaries()
         with (

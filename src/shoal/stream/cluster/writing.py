@@ -1,13 +1,15 @@
 """The last steps: parts read once more and dealt to those of the output, which are written and read back."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from shoal.files import Said, Style
 from shoal.files.dialect import Dialect
@@ -23,6 +25,23 @@ from shoal.stream.writing import Formulas, ReleaseWriter, put_tables, put_texts
 
 TUPLES = 1 << 21
 """Released tuples that are counted at a time, about."""
+
+
+class Dealing:
+    """Writes hashes to files, by partition; the stack closes these."""
+
+    def __init__(self, path: Callable[[int], Path], partitions: int, stack: ExitStack) -> None:
+        self._path, self._partitions, self._stack = path, partitions, stack
+        self._files: dict[int, BinaryIO] = {}
+
+    def add(self, hashes: NDArray[np.uint64]) -> None:
+        """Take some more; of pairs, the first one says where they belong."""
+        first = hashes if hashes.ndim == 1 else hashes[:, 0]
+        where = first % np.uint64(self._partitions)
+        for partition in np.unique(where).tolist():
+            if partition not in self._files:
+                self._files[partition] = self._stack.enter_context(writing(self._path(partition)))
+            self._files[partition].write(hashes[where == partition].tobytes())
 
 
 def style_of(job: Job, dialect: Dialect) -> Style | None:
@@ -111,20 +130,14 @@ def check(job: Job, output: int) -> dict[str, Any]:
         style = style_of(job, reader.dialect)
     written = look(job.output(output), Said() if style is None else Said(**style.dialect.said()), quietly)
     names, records, partitions = job.roles.quasi_identifiers, 0, partitions_of(job)
-    with all_whole(lambda partition: job.folder.file(f"tuples/{partition:06d}", output, ending=".bin")) as path:
-        files: dict[int, Any] = {}
-        try:
-            for table in written.batches(names):
-                found = hashes_of(table.select(list(dict.fromkeys(names))))
-                where = found[:, 0] % np.uint64(partitions)
-                for partition in np.unique(where).tolist():
-                    if partition not in files:
-                        files[partition] = writing(path(partition))
-                    files[partition].write(found[where == partition].tobytes())
-                records += table.num_rows
-        finally:
-            for file in files.values():
-                file.close()
+    with (
+        all_whole(lambda partition: job.folder.file(f"tuples/{partition:06d}", output, ending=".bin")) as path,
+        ExitStack() as files,
+    ):
+        dealing = Dealing(path, partitions, files)
+        for table in written.batches(names):
+            dealing.add(hashes_of(table.select(list(dict.fromkeys(names)))))
+            records += table.num_rows
     file = written.file
     return {"records": records, "sha256": file.sha256, "bytes": file.size, "columns": list(written.columns)}
 
