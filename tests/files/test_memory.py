@@ -1,6 +1,7 @@
 import gzip
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -90,3 +91,12 @@ def test_a_packed_file_is_estimated_by_its_values(tmp_path):
     sizes = {path.name: memory.size_in_memory(path) - memory.BASE for path in tmp_path.iterdir()}
     assert sizes["a.csv.gz"] == 5 * memory.IN_MEMORY * (tmp_path / "a.csv.gz").stat().st_size
     assert sizes["a.parquet"] > memory.IN_MEMORY * 10_000 * 50
+
+
+def test_values_that_a_file_stores_once_are_counted_as_often_as_they_occur(tmp_path):
+    """Numbers of few values take a bit or two each in a Parquet file, and eight bytes in memory."""
+    rows = 200_000
+    table = pa.table({f"q{place}": np.arange(rows) % 7 for place in range(5)})
+    pyarrow.parquet.write_table(table, tmp_path / "few.parquet")
+    assert (tmp_path / "few.parquet").stat().st_size < rows * 5
+    assert memory.size_in_memory(tmp_path / "few.parquet") - memory.BASE >= memory.IN_MEMORY * table.nbytes

@@ -15,6 +15,7 @@ from shoal.files.stored import bare_schema, plain_categories, storable, trimmed
 from shoal.parameters import Progress
 
 _PAGE = 1 << 16  # bytes of each column that are read at a time, not a whole row group
+NUMBER = 8  # bytes of a number that is not packed
 
 
 def library() -> Any:
@@ -61,14 +62,18 @@ class Parquet(Format):
         return kind
 
     def size_unpacked(self, path: Path) -> int:
-        """The bytes of all row groups, which are packed in the file."""
+        """The bytes of all row groups, which are packed in the file, or of numbers in their place if that is more.
+
+        Values that repeat are stored once, as codes of a few bits; unpacked they take their whole width.
+        """
         try:
             metadata = library().read_metadata(path)
         except (pa.ArrowException, OSError):  # not readable: whoever reads it will say so
             return super().size_unpacked(path)
         groups = range(metadata.num_row_groups)
         unpacked = sum(metadata.row_group(group).total_byte_size for group in groups)
-        return max(super().size_unpacked(path), int(unpacked))
+        numbers = metadata.num_rows * metadata.num_columns * NUMBER
+        return max(super().size_unpacked(path), int(unpacked), numbers)
 
 
 class ParquetReader(Reader):
