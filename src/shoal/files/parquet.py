@@ -72,7 +72,7 @@ class Parquet(Format):
             return super().size_unpacked(path)
         groups = range(metadata.num_row_groups)
         unpacked = sum(metadata.row_group(group).total_byte_size for group in groups)
-        numbers = metadata.num_rows * metadata.num_columns * NUMBER
+        numbers = int(metadata.num_rows) * int(metadata.num_columns) * NUMBER
         return max(super().size_unpacked(path), int(unpacked), numbers)
 
 
