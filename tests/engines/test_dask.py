@@ -1,7 +1,6 @@
-import logging
-
 import pytest
 
+from schedulers import cluster_of
 from shoal.engines.dask import dask
 from shoal.engines.order import in_order, results, using
 from shoal.errors import ShoalError
@@ -13,15 +12,7 @@ pytestmark = [pytest.mark.filterwarnings("ignore")]
 @pytest.fixture(scope="module")
 def address():
     """A scheduler with two workers, which are threads of this process."""
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp",
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    ) as cluster:
+    with cluster_of(2) as cluster:
         yield cluster.scheduler_address
 
 

@@ -251,7 +251,7 @@ def choose(
     return Choice(
         Blocked(MDAV(k=k), max_size=LARGEST_BLOCK, sweeps=_SWEEPS, gain=_GAIN, cell_rounds=cells, n_jobs=n_jobs),
         f"MDAV in {cut(n, k, LARGEST_BLOCK)}, then {times(_SWEEPS, 'round')} of exchanges between neighbouring "
-        f"groups{moved if cells else ''}",
+        f"groups, more while one gains {_GAIN:.0%}{moved if cells else ''}",
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from jobs import bytes_in, people, put, release
 
 import shoal
+from schedulers import cluster_of
 from shoal.errors import ShoalError
 from shoal.stream.cluster import task as tasks
 
@@ -15,18 +16,6 @@ distributed = pytest.importorskip("distributed")
 pytestmark = [pytest.mark.filterwarnings("ignore")]
 
 BLOCKED = {"method": shoal.Blocked(shoal.MDAV(k=3), max_size=60, sweeps=1), "blocks": 4}
-
-
-def cluster_of(workers):
-    return distributed.LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp",
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=logging.CRITICAL,
-    )
 
 
 def test_the_bytes_are_those_of_threads_for_any_number_of_workers(tmp_path):
